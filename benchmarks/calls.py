@@ -1,10 +1,10 @@
 """The calls of cobayes that are measured.
 
-A call is prepared by the function with its name, which returns what to run and how many units
-(calls, lesson-rounds, matrices) one run has. `peers` has functions with the same arguments. As a
-script this file measures calls for another process, so that an older version of cobayes, in an
-environment of its own, can take part: it needs cobayes and NumPy alone, and keeps to names that
-both versions have.
+A call is prepared by the function with its name, which returns the function to run and its number
+of units (calls, lesson-rounds, matrices). `peers` has functions with the same arguments. As a
+script this file measures calls for another process, so that an older version of cobayes in another
+environment can be measured: it needs only cobayes and NumPy, and uses only names that both versions
+have.
 """
 
 import json
@@ -15,7 +15,7 @@ import numpy as np
 
 import cobayes as cb
 
-# Lessons are measured on as many random matrices.
+# The number of random matrices on which lessons are measured.
 SEEDS = (1, 2, 3, 4)
 
 
@@ -88,7 +88,7 @@ def _lessons(rules, num_lessons, num_rounds):
 
 
 def rates(n, m):
-    # Enough for the fixed cost of a call not to count.
+    # Large enough to make the fixed cost of a call negligible.
     count = max(1000, (6_000_000 if m == 2 else 12_000_000 // m) // (n * m))
     return lambda: cb.compare_rates(n, m, count, rng=1).advantage, count
 
@@ -109,7 +109,7 @@ def fit(num_people, num_problems):
 
 
 def measure(function, least, clock=time.process_time):
-    """Return the seconds of one call: the mean over as many as take `least` seconds."""
+    """Return the seconds of one call: the mean over calls of at least `least` seconds together."""
     count = 1
     while True:
         start = clock()
@@ -122,7 +122,7 @@ def measure(function, least, clock=time.process_time):
 
 
 def serve():
-    """Prepare and measure the calls that are asked for on standard input, a line for each."""
+    """Prepare and measure the calls that standard input names, one per line."""
     print(cb.__version__, flush=True)
     prepared = {}
     for line in sys.stdin:

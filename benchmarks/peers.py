@@ -1,8 +1,8 @@
-"""What cobayes is measured against: the textbook, batched NumPy, POT and OTT-JAX.
+"""The programs that cobayes is compared with: the textbook, batched NumPy, POT and OTT-JAX.
 
-The textbook scales one matrix at a time. Batched NumPy is what a careful user would write for many
-beliefs. POT and OTT-JAX are the solvers for optimal transport that people use. A peer is prepared
-by the function in `PEERS`, with the arguments of the call in `calls` that has the same name.
+The textbook scales one matrix at a time. Batched NumPy is a careful implementation for many
+beliefs. POT and OTT-JAX are common solvers for optimal transport. A peer is prepared by the
+function in `PEERS`, with the arguments of the call in `calls` that has the same name.
 """
 
 import time
@@ -12,12 +12,12 @@ import numpy as np
 from benchmarks.calls import SEEDS, batch, problem
 
 TOLERANCE = 1e-12
-# General programs lose smaller beliefs to rounding.
+# Smaller beliefs are lost to rounding in these programs.
 LEAST_BELIEF = 1e-13
 
 
 def textbook_scale(matrix, columns):
-    """Normalise rows and columns in turn; look at the row sums every ten sweeps."""
+    """Normalise rows and columns alternately; check the row sums every ten sweeps."""
     while True:
         for _ in range(10):
             matrix = matrix / matrix.sum(axis=1, keepdims=True)
@@ -27,7 +27,7 @@ def textbook_scale(matrix, columns):
 
 
 def textbook_lessons(n, m, num_rounds=30, **_):
-    """Play one lesson as published code does: scale, draw, take a row."""
+    """Run one lesson as published code does: scale, draw a datum, use its row as the new belief."""
     matrices = [problem(n, m, seed)[0] for seed in SEEDS]
 
     def play():
@@ -62,7 +62,7 @@ def numpy_scale(matrix, beliefs, factors):
 
 
 def numpy_lessons(n, m, num_lessons, num_rounds=30):
-    """Play lessons side by side."""
+    """Run many lessons at once."""
     matrices = [problem(n, m, seed)[0] for seed in SEEDS]
 
     def play():

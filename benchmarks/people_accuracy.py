@@ -1,4 +1,4 @@
-"""Accuracy and speed of fits to people, one by one and as a group.
+"""Accuracy and speed of fits to people, separately and as a group.
 
 Run ``python -m benchmarks.people_accuracy WHAT`` with one of
 
@@ -6,10 +6,10 @@ Run ``python -m benchmarks.people_accuracy WHAT`` with one of
 - ``ranks``: simulation-based calibration of group fits (``--method nuts`` for NUTS);
 - ``grid``: posterior means of a group of five people against an integration over a grid;
 - ``group``: a study of 150 people with 80 choices fitted as a group, seconds and errors;
-- ``problems``: the most informative ten problems against random ones;
-- ``speed``: seconds of fits one by one.
+- ``problems``: the most informative ten problems against random problems;
+- ``speed``: seconds of separate fits.
 
-``--quick`` makes a tenth of the studies or people. Problems are made like those of published
+``--quick`` uses a tenth of the studies or people. Problems are made like those of published
 teaching studies: a grid of 6 by 6 cells and four shapes; a cell is either in a shape or not.
 """
 
@@ -28,7 +28,7 @@ SIDE = 6
 
 
 def shapes(num_problems: int, seed: int) -> dict[str, np.ndarray]:
-    """Return tables of zeros and ones, cells by four shapes; cells in no shape are left out."""
+    """Return tables of zeros and ones, cells by four shapes; cells in no shape are omitted."""
     rng = np.random.default_rng(seed)
     problems = {}
     while len(problems) < num_problems:

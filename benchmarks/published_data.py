@@ -15,7 +15,7 @@ import pandas as pd
 import cobayes as cb
 from cobayes import people
 
-# What each face has: hat, glasses, mustache (data) by foil, target, logical (hypotheses).
+# The features of each face: hat, glasses, mustache (data) by foil, target, logical (hypotheses).
 LAYOUTS = {
     "simple": [[0, 0, 1], [0, 1, 1], [1, 0, 0]],
     "complex": [[0, 0, 1], [0, 1, 1], [1, 1, 0]],
@@ -35,7 +35,7 @@ def read_shapes(path: str) -> dict[str, np.ndarray]:
 
 
 def problems(path: str) -> None:
-    """Whether the design can tell depths apart, and whether intervals cover."""
+    """Print the share of recovered depths and the coverage of intervals for the design."""
     tables = read_shapes(path)
     shares = [100.0 * (table == 0).mean() for table in tables.values()]
     print(f"{len(tables)} problems with {min(shares):.0f} to {max(shares):.0f} % zeros")
@@ -87,7 +87,8 @@ def read_games(path: str) -> tuple[pd.DataFrame, dict[str, cb.Model], dict[str, 
         if name == "complex-1":
             # The file exchanged foil and target here, not the distractor; see levels.csv.
             counts = counts.rename({"target": "logical", "logical": "target"})
-        # Twins look alike, so each has half of a count: the odd one goes to the target.
+        # The twins look alike, so each has half of the count; an odd count gives one more to the
+        # target.
         counts = {face: int(np.ceil(counts[face] - 0.5 * (face == "logical"))) for face in FACES}
         rows += [(name, first["query"], face, count) for face, count in counts.items()]
     columns = ["problem", "datum", "guess", "count"]

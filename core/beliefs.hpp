@@ -1,7 +1,7 @@
-// Beliefs far below the range of float64: theta_j = mantissa_j * 2**(-512 shift_j), shift_j an integer >= 0. A belief with a shift
-// is below 2**-512 and counts as zero in sums. Python passes and gets logarithms.
+// Beliefs far below the range of float64: theta_j = mantissa_j * 2**(-512 shift_j), shift_j an integer >= 0. A belief
+// with a shift is below 2**-512 and is treated as zero in sums. Python passes and receives logarithms.
 //
-// The numbers of W lessons lie side by side in memory, so that vectors of lessons can be loaded.
+// The numbers of W lessons are adjacent in memory, so that vectors of lessons can be loaded.
 #pragma once
 #include "numbers.hpp"
 
@@ -11,8 +11,8 @@ inline constexpr int W = 8;  // the widest vector, AVX-512
 inline constexpr double UNIT = 0x1p-512, INVERSE_UNIT = 0x1p512;  // one shift
 // 512 log 2 in two parts: products of the first part with shifts up to 2**30 are exact.
 inline constexpr double UNIT_LOG = 0x1.62e42feep8, UNIT_LOG_REST = 0x1.a39ef35793c76p-24;
-// Solvers replace smaller beliefs by this value, so that they meet neither zeros nor denormal numbers. It is too small to change the
-// other columns, and the factor of its own column depends on the others alone.
+// Solvers replace smaller beliefs by this value, so that no zeros or denormal numbers occur. It is too small to change
+// the other columns, and the factor of its own column depends only on the other columns.
 inline constexpr double FLOOR = 0x1p-300;
 
 // `width` numbers for each of `size` lessons; number j of lesson k is at(k)[j * W].
@@ -72,7 +72,7 @@ struct Beliefs {
     const double *x = mantissa.at(k), *s = shift.at(k);
     for (int j = 0; j < width(); ++j) logs[j] = log_belief(x[j * W], s[j * W]);
   }
-  // The belief as a float64; zero only where it underflows.
+  // The belief as a float64; zero only if it underflows.
   double any_number(int k, int j) const {
     const double x = mantissa.at(k)[j * W], s = shift.at(k)[j * W];
     return s == 0.0 ? x : s < 3.0 ? x * (s == 1.0 ? UNIT : UNIT * UNIT) : 0.0;

@@ -1,4 +1,4 @@
-// A rule as a Python object: bound to its table once, asked many times.
+// A rule as a Python object: the table is prepared once and used for many beliefs.
 #pragma once
 #include "calls.hpp"
 

@@ -1,4 +1,4 @@
-// The parts that all calls from Python share: the kernels of this processor, arrays, threads, Ctrl-C.
+// Common parts of all calls from Python: the kernels of this processor, arrays, threads, Ctrl-C.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

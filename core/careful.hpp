@@ -11,7 +11,7 @@
 
 namespace core::CORE_ISA {
 
-inline constexpr double FARTHEST_STEP = 6.0;  // longest change of log w; a choice: the halvings make any value safe
+inline constexpr double FARTHEST_STEP = 6.0;  // largest change of log w in a step; any value is safe, because steps are halved
 inline constexpr int MAX_HALVINGS = 40, MAX_CAREFUL_STEPS = 200;
 // A coupling is an entry of the chain P. Flows below 1e-18 of a sum have fewer than 14 exact digits in double-double (1e-32), so
 // groups of columns that are coupled more weakly are balanced separately. The same is repeated for groups of groups, each time with a
@@ -151,7 +151,8 @@ class Careful {
       for (int k = 0; k < m; ++k) chain[size_t(j) * m + k] *= c[k];
   }
 
-  // Solve (diag(P 1) - P) step = right with step[pinned] = 0, P of shape (size, size); overwrites P. False where a pivot is zero, or after Ctrl-C.
+  // Solve (diag(P 1) - P) step = right with step[pinned] = 0, P of shape (size, size); overwrites P. Return false if a
+  // pivot is zero, or after Ctrl-C.
   bool eliminate(double* P, int size, int pinned) {
     order.clear();
     for (int j = 0; j < size; ++j)

@@ -17,7 +17,8 @@ struct LaneTable {
   Vec row_sum(int i) const { return load(row_sums + size_t(i) * NATIVE); }
 };
 
-// Problems on one table, with or without zeros, and their answers: T_ij = row_i M_ij factor_j where the labels agree.
+// Problems on one table, with or without zeros, and their solutions: T_ij = row_i M_ij factor_j if the labels of i and
+// j agree, else 0.
 class Scaler {
  public:
   explicit Scaler(const Problem& problem) : p(problem) {}
@@ -25,9 +26,9 @@ class Scaler {
   ~Scaler() { delete finder, delete pattern_; }
 
   Scalings s;                    // column sums in; factors, errors, iterations out
-  Grid row_label, column_label;  // components; only where `has_labels`
-  Array<int> status;             // of each problem: EXACT, LIMIT or INFEASIBLE (core.hpp); only where `has_labels`
-  Grid row_target;               // the row sums of the limit; only where `has_labels`
+  Grid row_label, column_label;  // components; only if `has_labels`
+  Array<int> status;             // of each problem: EXACT, LIMIT or INFEASIBLE (core.hpp); only if `has_labels`
+  Grid row_target;               // the row sums of the limit; only if `has_labels`
   bool has_labels = false;
 
   void resize(int count, bool some_data_are_gone) {
@@ -39,7 +40,7 @@ class Scaler {
     status.resize(count);
   }
 
-  // Solve all problems. `gone` holds for each problem the set of data that are not available (null: all are available).
+  // Solve all problems. `gone` has, for each problem, the set of data that are not available (null: all are available).
   void solve(const Word* gone, int words) {
     if (!has_labels) return core::CORE_ISA::solve(p, s);
     whole.clear(), parts.clear(), index.clear(), target.clear(), followers.clear();
@@ -216,8 +217,8 @@ class Scaler {
     }
   }
 
-  // Solve one component alone: by solver.hpp if it has many columns or extreme entries, by careful.hpp if Newton's method in lanes
-  // has failed.
+  // Solve one component: by solver.hpp if it has many columns or extreme entries, by careful.hpp if Newton's method in
+  // lanes has failed.
   void solve_alone(const Part& part) {
     compact.resize(size_t(part.h) * part.k);
     for (int i = 0; i < part.h; ++i)

@@ -19,7 +19,7 @@ struct RuleSpec {
 
 // The lessons to simulate; see `simulate` in module.cpp.
 struct Plan {
-  bool is_shared;                       // teacher and learner have one rule and one prior, so their beliefs are equal
+  bool is_shared;                       // teacher and learner have the same rule and the same prior, so their beliefs are equal
   bool teacher_drops, learner_drops;    // for this agent, data that were shown are no longer available
   const double *teacher_logs, *learner_logs;  // beliefs at the start, (m,)
   int hypothesis, num_rounds;
@@ -39,7 +39,7 @@ struct Record {
   int* data;                            // (lessons, rounds), -1: no datum was left; or null
   // Lessons with a datum that no believed hypothesis allows; answers that were computed; those of them with an infinite error.
   int64_t num_contradicted = 0, num_answers = 0, num_failed = 0;
-  double worst = 0.0;                   // the largest estimated error of an answer
+  double worst = 0.0;                   // the largest estimated error of a response
 };
 
 // Lessons that end when an agent is sure; see trees.hpp.
@@ -54,7 +54,7 @@ struct TeachingPlan {
 // All sequences of data; see trees.hpp.
 struct TreePlan {
   const int64_t* data;         // (num_data,) data that lead to different posteriors
-  const double* copies;        // (num_data,) how many data share each posterior
+  const double* copies;        // (num_data,) the number of data with each posterior
   int num_data, hypothesis;
 };
 
@@ -93,18 +93,18 @@ struct TeachingEnds {
   bool* is_known;              // (learners, lessons): whether the belief determines the hypothesis that the learner converges to
 };
 
-// A rule's answers to `size` log-beliefs. A null array is not filled.
+// A rule's responses to `size` log-beliefs. A null array is not filled.
 struct Question {
   const double* logs;          // (size, m)
   const uint64_t* gone;        // (size, words of n): sets of data that are not available, or null
   int size;
   double *likelihoods, *log_likelihoods, *posteriors;  // (size, n, m); posteriors are NaN after impossible data
   const int64_t* data;         // (size,) the datum that each belief is updated with
-  size_t data_stride;          // 1, or 0 where all beliefs are updated with the same datum
-  double* updated;             // (size, m) beliefs after that datum, or their logarithms; NaN where it is impossible
+  size_t data_stride;          // 1, or 0 if all beliefs are updated with the same datum
+  double* updated;             // (size, m) beliefs after that datum, or their logarithms; NaN if it is impossible
   bool updates_logs;
-  double error;                // the largest estimated relative error of an answer; infinite where none was found
-  int iterations;              // the largest number of iterations of an answer
+  double error;                // the largest estimated relative error of a response; infinite if one was not found
+  int iterations;              // the largest number of iterations of a response
 };
 
 // The status of a scaling. With BAD_ENTRY and BAD_SUMS nothing was computed.
@@ -113,7 +113,7 @@ inline constexpr double EXACT = 0, LIMIT = 1, INFEASIBLE = 2, OUT_OF_RANGE = 3, 
 // Scale one table to `size` different sets of column sums.
 struct ScalingJob {
   int n, m, size;
-  const double *matrix, *row_sums, *column_sums;  // (n, m); (n,), null: ones; (size, m), null: equal ones
+  const double *matrix, *row_sums, *column_sums;  // (n, m); (n,), null: ones; (size, m), null: all equal
   size_t column_stride;                           // from one problem's column sums to the next: m, or 0
   double tolerance;
   int max_iterations;
@@ -140,13 +140,14 @@ struct Kernels {
   void (*answer)(void* worker, Question&, const Stop&);
   // Simulate lessons first, ..., first + count - 1. Teacher and learner are different workers unless the plan is shared.
   void (*play)(const Plan&, void* teacher, void* learner, uint64_t first, int count, Record&, const Stop&);
-  // Teach `count` lessons until the teacher is sure, and let every learner, each with its own rule and prior, see their data.
+  // Teach `count` lessons until the teacher is sure, and show their data to every learner, each with its own rule and
+  // prior.
   void (*teach)(const TeachingPlan&, void* teacher, uint64_t first, int count, const TeachingEnds&, const Stop&);
   // Show `count` pairs of a teacher and a learner the same data; return the number of pairs that ended only at the last round.
   int (*couple)(const TeachingPlan&, void* teacher, void* learner, const double* learner_logs, uint64_t first, int count, double* taught,
                 double* believed, const Stop&);
-  // Add the moments (rounds_left, 1 + 2 m) of all data sequences that start at some beliefs. If `child_logs` is not null, go one round
-  // only, store the beliefs after it, and return their number.
+  // Add the moments (rounds_left, 1 + 2 m) of all data sequences that start at some beliefs. If `child_logs` is not
+  // null, compute only one round, store the beliefs after it, and return their number.
   int64_t (*grow)(const TreePlan&, void* rule, const double* logs, const double* weights, int count, int rounds_left, double* moments,
                   double* child_logs, double* child_weights, const Stop&);
   void (*sum_rates)(int n, int m, uint64_t seed, uint64_t batch, int count, RateSums&, double* bayes, double* cooperative, const Stop&);

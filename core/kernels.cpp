@@ -123,7 +123,7 @@ int64_t grow(const TreePlan& plan, void* rule, const double* logs, const double*
   return 0;
 }
 
-// The product u_i M_ij w_j c_j; by logarithms where a partial product would be denormal.
+// The product u_i M_ij w_j c_j; by logarithms if a partial product would be denormal.
 double entry(double u, double x, double w, double c) {
   const double left = u * x, right = w * c;
   if ((left > 1e-290 && right > 1e-290) || left == 0.0 || right == 0.0) {
@@ -133,8 +133,8 @@ double entry(double u, double x, double w, double c) {
   return exponential(logarithm_of_any(u) + logarithm_of_any(x) + logarithm_of_any(w) + logarithm_of_any(c));
 }
 
-// Fill the row u x_j w_j c_j of a scaled table, add it to the totals of the columns, and return its sum. The sum is made of W partial sums
-// whatever the vector width, so every instruction set gives the same bits.
+// Fill the row u x_j w_j c_j of a scaled table, add it to the totals of the columns, and return its sum. The sum
+// consists of W partial sums for every vector width, so every instruction set gives the same bits.
 double fill_row(const double* x, double u, const double* w, const double* c, const double* weights, int m, double* out, double* totals) {
   alignas(64) double sums[W] = {};
   int j = 0;
@@ -176,7 +176,7 @@ bool is_table(const double* matrix, int n, int m) {
   return is_fine;
 }
 
-// The total of some sums; NaN where one is negative or the total is zero or infinite.
+// The total of some sums; NaN if one is negative or the total is zero or infinite.
 double total_of(const double* sums, int count) {
   double total = 0.0;
   bool is_fine = true;

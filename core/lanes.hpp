@@ -107,7 +107,7 @@ CORE_INLINE uint64_t half_product(uint64_t a, uint64_t b) { return (a & 0xffffff
 CORE_INLINE Vec load_any(const double* p) { Vec x; __builtin_memcpy(&x, p, sizeof x); return x; }
 CORE_INLINE void store_any(double* p, Vec x) { __builtin_memcpy(p, &x, sizeof x); }
 
-// Numbers of L problems side by side: vectors of them, or single numbers where L = 1.
+// Numbers of L problems side by side: vectors, or single numbers if L = 1.
 template <int L>
 struct SideBySide {
   using T = std::conditional_t<L == 1, double, Vec>;
@@ -116,8 +116,9 @@ struct SideBySide {
   static CORE_INLINE void put(double* to, T x) { *reinterpret_cast<T*>(to) = x; }
 };
 
-// A growing array of plain values, aligned to a cache line. std::vector is not used: its functions have the same names in the object
-// files of all instruction sets, and the linker keeps one copy of each. Old processors could then meet instructions that they lack.
+// A growing array of plain values, aligned to a cache line. std::vector is not used: its functions have the same names
+// in the object files of all instruction sets, and the linker keeps one copy of each. Old processors could then execute
+// instructions that they do not have.
 template <class T>
 class Array {
  public:

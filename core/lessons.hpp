@@ -10,7 +10,7 @@
 
 namespace core::CORE_ISA {
 
-// The beliefs of one agent in a block of lessons, and its rule's answers to them.
+// The beliefs of one agent in a block of lessons, and its rule's responses to them.
 class Follower {
  public:
   Follower(Rule& rule, bool drops_shown, int count) : rule(rule), n(rule.n), m(rule.m), words((n + 63) / 64) { restart(drops_shown, count); }
@@ -58,7 +58,7 @@ class Follower {
     is_answered = true;
   }
 
-  // Draw a datum for the lessons at, ..., at + NATIVE - 1 from uniform numbers; -1 where no datum is left.
+  // Draw a datum for the lessons at, ..., at + NATIVE - 1 from uniform numbers; -1 if no datum is available.
   void draw(int at, int h, Vec uniform, int* data) {
     const double *row = answers.row.at(at), *label = answers.has_labels ? answers.row_label.at(at) : nullptr;
     const Vec column = load(answers.column.at(at) + h * W);
@@ -93,7 +93,7 @@ class Follower {
     double *x = beliefs.mantissa.at(at), *s = beliefs.shift.at(at);
     const double *row[NATIVE], *column = answers.column.at(at), *factors = answers.row.at(at);
     const bool has_own = answers.own_logs.size() > 0;
-    alignas(64) double factor[NATIVE];  // of the datum's row; zero: the lane is updated in logarithms
+    alignas(64) double factor[NATIVE];  // row factor of each lane's datum; zero: this lane is updated in logarithms
     Vec label{}, total{};
     for (int lane = 0; lane < NATIVE; ++lane) {
       const int datum = data[lane] < 0 ? 0 : data[lane];
@@ -125,7 +125,7 @@ class Follower {
       const int lane = __builtin_ctz(left);
       if (data[lane] < 0 || at + lane >= count) continue;
       posterior_in_logs(at + lane, data[lane], joint);
-      contradicted[at + lane] |= joint[0] != joint[0];  // NaN: the belief stays as it was
+      contradicted[at + lane] |= joint[0] != joint[0];  // NaN: the belief does not change
       if (joint[0] == joint[0]) beliefs.set_logs(at + lane, joint);
     }
   }
@@ -135,7 +135,8 @@ class Follower {
     evidence.resize(m);
     for (int j = 0; j < m; ++j) evidence[j] = answers.column.at(k)[j * W] * beliefs.number(k, j);
   }
-  // Fill lesson k's belief after a datum, (m,); NaN where no believed hypothesis allows the datum. Call `weigh(k)` before.
+  // Fill lesson k's belief after a datum, (m,); NaN if the datum is impossible under every believed hypothesis. Call
+  // `weigh(k)` before.
   void posterior(int k, int datum, double* belief) const {
     const double *entry = answers.table + size_t(datum) * m, *weight = evidence.get();
     double total = 0.0;
@@ -152,7 +153,8 @@ class Follower {
     for (int j = 0; j < m; ++j) belief[j] = belief[j] == belief[j] ? exponential(belief[j]) : belief[j];
   }
 
-  // Fill the logarithms of lesson k's belief after a datum, (m,); NaN where no believed hypothesis allows the datum.
+  // Fill the logarithms of lesson k's belief after a datum, (m,); NaN if the datum is impossible under every believed
+  // hypothesis.
   void posterior_in_logs(int k, int datum, double* logs) const {
     beliefs.get_logs(k, logs);
     double most = NONE, sum = 0.0;
@@ -168,7 +170,7 @@ class Follower {
   Answers answers;
   Array<char> contradicted;
   int64_t num_answers = 0, num_failed = 0;
-  double worst = 0.0;  // the largest estimated error of an answer
+  double worst = 0.0;  // the largest estimated error of a response
 
  private:
   int draw_from_logs(int k, int h, double uniform) {
@@ -265,8 +267,8 @@ class Block {
     return load(round % 2 ? &odd[at] : &even[at]);
   }
 
-  // Record the learners' beliefs after round k. Sums are made of W = 8 partial sums whatever the vector width, so every instruction set
-  // gives the same bits.
+  // Record the learners' beliefs after round k. Sums consist of W = 8 partial sums for every vector width, so every
+  // instruction set gives the same bits.
   void write_down(int k) {
     const int m = learner.m, whole = count / W * W;
     for (int j = 0; j < m; ++j) {

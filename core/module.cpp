@@ -3,7 +3,7 @@
 
 namespace core {
 
-// Merges the statistics of blocks of lessons in the order of the blocks, whichever thread finishes first.
+// Merges the statistics of blocks of lessons in the order of the blocks, not in the order in which threads finish.
 class Merger {
  public:
   Merger(size_t size, int64_t num_lessons, int block) : means(size), squares(size), num_lessons_(num_lessons), block_(block) {}
@@ -264,8 +264,9 @@ static Out<double> elementwise(Numbers x) {
   return out;
 }
 
-// Divide distributions along the last axis by their sums; return them or their logarithms. None where an entry is negative or NaN,
-// or a sum differs from one by more than `slack`. A sum that is one up to rounding is not changed: normalising twice changes nothing.
+// Divide distributions along the last axis by their sums; return them or their logarithms. Return None if an entry is
+// negative or NaN, or if a sum differs from one by more than `slack`. A distribution whose sum is one up to rounding is
+// not divided, so that normalising twice gives the same bits.
 static std::optional<Out<double>> normalized(Numbers x, double slack, bool in_logs) {
   const size_t m = x.ndim() ? x.shape(x.ndim() - 1) : 1;
   Out<double> out = empty_like(x);

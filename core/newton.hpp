@@ -1,12 +1,12 @@
 // Newton's method for few columns, as many problems at once as a vector has lanes.
 //
-// S_ij = u_i M_ij w_j c_j with u_i = r_i / sum_j M_ij w_j c_j. Solve g_j = w_j sum_i u_i M_ij - 1 = 0 in log w.
-// The Jacobian is a Laplacian: c_j g_j changes by sum_k F_jk (x_j - x_k) with the flows F_jk = sum_i S_ij S_ik / r_i.
-// It is solved by the elimination of Grassmann, Taksar and Heyman, which never subtracts. The column with the largest sum is
-// pinned (x = 0) and takes up the rounding error of the total. The iteration starts with one sweep from w = 1 (three for components
-// with more than four columns), so an answer depends on nothing but the problem.
+// S_ij = u_i M_ij w_j c_j with u_i = r_i / sum_j M_ij w_j c_j. Solve g_j = w_j sum_i u_i M_ij - 1 = 0 in log w. The
+// Jacobian is a Laplacian: c_j g_j changes by sum_k F_jk (x_j - x_k) with the flows F_jk = sum_i S_ij S_ik / r_i. It is
+// solved by the elimination of Grassmann, Taksar and Heyman, which never subtracts. The column with the largest sum is
+// pinned (x = 0) and absorbs the rounding error of the total. The iteration starts with one sweep from w = 1 (three for
+// components with more than four columns), so a solution depends only on the problem.
 //
-// A problem counts as solved only if every pivot is at least WEAK_COUPLING times its column's sum.
+// A problem is solved only if every pivot is at least WEAK_COUPLING times its column's sum.
 #pragma once
 #include "problem.hpp"
 
@@ -14,8 +14,8 @@ namespace core::CORE_ISA {
 
 // Steps of log w (here and in sweeps.hpp) are cut to this length: the polynomial `growth` approximates exp for |x| <= 1.
 inline constexpr double LONGEST_STEP = 1.0;
-inline constexpr int MAX_STEPS = 16;  // three to five are usual; then careful.hpp takes over
-inline constexpr int FEW_COLUMNS = 6;       // tables with more columns are swept: sweeps.hpp is faster there
+inline constexpr int MAX_STEPS = 16;  // largest number of steps (three to five usually suffice); then careful.hpp solves the problem
+inline constexpr int FEW_COLUMNS = 6;       // for more columns sweeps.hpp is faster
 inline constexpr int MOST_NEWTON_COLUMNS = 32;  // of a component, the size of arrays on the stack; larger components go to solver.hpp
 
 // Call f with the number of columns m as a constant if 2 <= m <= Most, otherwise with 0.
@@ -72,7 +72,7 @@ class NewtonLanes {
       for (int k = j + 1; k < m; ++k) F[j][k] = v[j] * F[j][k] * v[k];
     }
     const int last = m - 1;
-    // Swap the largest column with the last one, lane by lane.
+    // Swap the largest column with the last column, lane by lane.
     Vec most = sums[last], pinned = broadcast(last);
     for (int j = 0; j < last; ++j) {
       const Mask is_more = sums[j] > most;
@@ -115,7 +115,7 @@ class NewtonLanes {
   int n, m;
 };
 
-// Steps shrink quadratically, so two of them tell how long the next one would be: about length^3 / before^2.
+// Convergence is quadratic, so the length of the next step follows from the last two: about length^3 / before^2.
 CORE_INLINE Vec next_length(Vec length, Vec before) { return select(before > 0.0, length * (length / before) * (length / before), length); }
 
 // The state of a vector of problems between steps.

@@ -6,17 +6,18 @@
 // q_k, a_k = <q_k, J q_k> and b_{k+1} q_{k+1} = J q_k - a_k q_k - b_k q_{k-1}, the estimate is the largest eigenvalue of the tridiagonal
 // matrix of the a_k and b_k.
 //
-// The first vector is the indicator e_h of the column h with the largest sum, less its mean. It has a part in every slow mode that tells
-// the group of columns around h from the others. From J e_h, the result of the first step, follows a bound: with
-// delta = 1 - min_j J_jh, the error is at most 2 delta / (1 - delta) times the last change (Doeblin, as in sweeps.hpp). If this is
-// within the tolerance, the first step is the last.
+// The first vector is the indicator e_h of the column h with the largest sum, minus its mean. It has a component along
+// every slow mode that separates the group of columns around h from the others. J e_h, the result of the first step,
+// gives a bound: with delta = 1 - min_j J_jh, the error is at most 2 delta / (1 - delta) times the last change
+// (Doeblin, as in sweeps.hpp). If this is within the tolerance, the first step is the last.
 #pragma once
 #include "problem.hpp"
 
 namespace core::CORE_ISA {
 
-inline constexpr double SLOWEST_RATE = 0.9;  // above this rate the estimate is not trusted: careful.hpp takes over
-// An estimate below this rate is not refined: if it were half as large again, the error would still be the last change (`left_after`).
+inline constexpr double SLOWEST_RATE = 0.9;  // above this rate the estimate is not trusted, and careful.hpp solves the problem
+// An estimate below this rate is not refined: even for a rate 1.5 times as large the error would be the last change
+// (`left_after`).
 inline constexpr double HARMLESS_RATE = 1.0 / 3.0;
 inline constexpr int MAX_PROBES = 10;        // steps of Lanczos' method
 inline constexpr double NOISE = 1e-14;       // rounding error of a sweep: about 50 units in the last place
@@ -35,7 +36,7 @@ class Probe : SideBySide<L> {
   // Estimate the rates of some problems. If a rate is larger than the one seen in the sweeps, correct the estimated error for it.
   void correct(Scalings& s, const int* problems, int count, double* rates) {
     set(s, problems, count);
-    bool any_open = true, is_open[L];  // a lane ends by its own numbers alone: its estimate does not depend on its neighbours
+    bool any_open = true, is_open[L];  // a lane's end depends only on its own numbers, so its estimate does not depend on its neighbours
     double found[L] = {};
     for (int lane = 0; lane < L; ++lane) is_open[lane] = lane < count;
     for (int k = 0; any_open; ++k) {
@@ -93,7 +94,7 @@ class Probe : SideBySide<L> {
     for (auto* values : {&q, &before, &w, &c, &weight, &total}) values->resize(m * L);
     u.resize(n * L), row.resize(n * L);
     for (int lane = 0; lane < L; ++lane) {
-      const int k = problems[lane < count ? lane : 0];  // spare lanes repeat the first problem, so that they hold no NaN
+      const int k = problems[lane < count ? lane : 0];  // spare lanes repeat the first problem, so that they contain no NaN
       const double *factor = s.factor.at(k), *sum = s.column_sum.at(k), *own = s.row.at(k);
       int most = 0;
       for (int j = 0; j < m; ++j) {
@@ -125,8 +126,9 @@ class Probe : SideBySide<L> {
     }
   }
 
-  // The largest eigenvalue of the tridiagonal matrix after step k, by Newton's method for its characteristic polynomial. From Gershgorin's
-  // bound the method descends to the largest eigenvalue and never passes it; six iterations leave about one percent.
+  // The largest eigenvalue of the tridiagonal matrix after step k, by Newton's method for its characteristic
+  // polynomial. Starting from Gershgorin's bound the iterates decrease to the largest eigenvalue; after six iterations
+  // the error is about one percent.
   T largest_eigenvalue(int at, int k) const {
     T x{};
     for (int l = 0; l <= k; ++l) x = larger(x, get(a[l] + at) + root(get(bb[l] + at)) + (l < k ? root(get(bb[l + 1] + at)) : T{}));

@@ -1,7 +1,7 @@
 // A table to be scaled to many sets of column sums: S_ij = u_i M_ij w_j c_j with row sums r_i and column sums c_j.
 //
 // Rows and columns of tables with extreme entries are first divided by powers of two, which is exact and does not change the scaled
-// table. `Scalings` holds the problems (column sums c) and their answers (factors u and w).
+// table. `Scalings` contains the problems (column sums c) and their solutions (factors u and w).
 #pragma once
 #include <atomic>
 
@@ -148,13 +148,13 @@ void multiply(const double* A, const double* flipped, int rows, int columns, con
   }
 }
 
-// Problems with one table, and their answers.
+// Problems with one table, and their solutions.
 struct Scalings {
   int size = 0;
   Grid column_sum, factor, row;  // c (m), w (m), u (n)
-  Array<double> error;           // estimated relative error of the factors; infinite where no answer was found
+  Array<double> error;           // estimated relative error of the factors; infinite if no solution was found
   Array<int> iterations;         // sweeps and Newton steps
-  Array<int> same;               // the problem whose answer is copied (solver.hpp): itself, or an earlier one
+  Array<int> same;               // the problem whose solution is copied (solver.hpp): itself, or an earlier problem
 
   void resize(const Problem& problem, int count) {
     size = count;

@@ -1,9 +1,9 @@
-// Rules: from a belief to the likelihood T(d | h) that teacher and learner assume at it. All rules have the form
+// Rules: the likelihood T(d | h) of teacher and learner at a belief. All rules have the form
 //
 //   T(d | h) = row_d A_dh column_h   where the labels of d and h agree (without labels: everywhere), else 0,
 //
-// with one table A for all beliefs. The factors at a belief are the rule's answer to it. A belief whose factors are out of the range of
-// float64 gets its own table of logarithms.
+// with one table A for all beliefs. The factors at a belief are the rule's answer to it. A belief whose factors are out
+// of the range of float64 has its own table of logarithms.
 //
 // Recursion (literal: depth 0; pragmatic: depth K). With E_dh = M_dh / max_h M_dh, rationality alpha, powers s_k = alpha^k and data
 // prior p,
@@ -35,7 +35,7 @@ struct Answers {
   int n = 0, m = 0;
   bool has_labels = false;
   const double *table = nullptr, *logs = nullptr;  // A and its logarithms, (n, m)
-  bool table_underflows = false;                   // entries of A are zero or denormal where their logarithms are finite
+  bool table_underflows = false;                   // some entries of A are zero or denormal, but their logarithms are finite
   Grid row, column, row_label, column_label;
   Array<int> own;           // by lesson: position of its table in `own_logs`, or -1
   Array<double> own_logs;   // tables of log T(d | h), (tables, n, m); `column` then has the logarithms of their column sums
@@ -112,7 +112,7 @@ class Recursion final : public Rule {
     power = 1.0;
     for (int k = 0; k < num_levels && !is_steep; ++k, power *= spec.rationality)
       for (double x : matrix) levels.push(power == 1.0 ? x : x > 0.0 ? exponential(power * logarithm_of_any(x)) : 0.0);
-    if (is_steep) levels.resize(size_t(n) * m);  // zeros: every belief gets its own table of logarithms
+    if (is_steep) levels.resize(size_t(n) * m);  // zeros: every belief has its own table of logarithms
     flipped.resize(levels.size());
     for (size_t k = 0; k < levels.size(); ++k) {
       const size_t at = k % (size_t(n) * m);
@@ -187,7 +187,8 @@ class Recursion final : public Rule {
       store(&b[j], select(sum > 0.0, 1.0 / sum, Vec{}));
     }
   }
-  // Mark lessons with a sum out of range. If no term can underflow, a sum of zero is exact: no believed hypothesis allows the datum.
+  // Mark lessons with a sum out of range. If no term can underflow, a sum of zero is exact: the datum is impossible
+  // under every believed hypothesis.
   void check(Vec sum, int at) {
     const Mask is_zero = never_underflows ? sum == 0.0 : sum < 0.0;
     const Mask is_good = ((sum > LEAST_SUM) & (sum < 1.0 / LEAST_SUM)) | is_zero;
@@ -225,7 +226,7 @@ class Recursion final : public Rule {
     for (int depth = 0; depth < spec.depth && !is_stopped(); ++depth) {
       for (int i = 0; i < n; ++i) {
         double* row = T + size_t(i) * m;
-        const double z = log_sum(m, [&](int j) { return row[j] + logs[j]; });  // NONE: no believed hypothesis allows the datum
+        const double z = log_sum(m, [&](int j) { return row[j] + logs[j]; });  // NONE: the datum is impossible under every believed hypothesis
         for (int j = 0; j < m; ++j) row[j] = z > NONE && row[j] > NONE ? log_prior[i] + spec.rationality * (row[j] - z) : NONE;
       }
       normalise();

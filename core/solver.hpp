@@ -1,4 +1,4 @@
-// The one way to scale a table: Newton's method for few columns, sweeps for more, the careful method where these fail.
+// Scale a table: Newton's method for few columns, sweeps for more, the careful method if these fail.
 #pragma once
 #include "careful.hpp"
 #include "sweeps.hpp"
@@ -17,9 +17,9 @@ inline void solve_one_column(const Problem& problem, Scalings& s) {
 }
 
 // Find problems in which one column has nearly all of the total, so that the other columns change no factor by more than rounding.
-// All such problems with the same column share the answer to the first of them.
+// All such problems with the same column share the solution of the first of them.
 inline void share_certain(const Problem& problem, Scalings& s) {
-  constexpr double SURE = 0.99;  // a share of the total, for a quick test; the threshold on the other columns then decides
+  constexpr double SURE = 0.99;  // share of the total in a first test; the second test compares the sum of the other columns with a threshold
   const int n = problem.n, m = problem.m;
   const double threshold = WEAK_COUPLING * problem.tolerance * problem.least_row_sum;
   Array<int> first(m, -1);
@@ -60,7 +60,7 @@ inline void solve_many_columns(const Problem& problem, Scalings& s) {
   }
 }
 
-// Fill in the answers to all problems. All positive entries of the table must stay positive in the limit; components.hpp splits other
+// Solve all problems. All positive entries of the table must stay positive in the limit; components.hpp splits other
 // tables.
 inline void solve(const Problem& problem, Scalings& s) {
   if (problem.m == 1) return solve_one_column(problem, s);

@@ -19,12 +19,12 @@
 
 namespace core::CORE_ISA {
 
-// Thresholds. Changes are relative changes of a factor per sweep. NEAR and MAX_SWEEPS affect only the speed: the error estimate decides
-// what is accepted.
+// Thresholds. Changes are relative changes of a factor per sweep. NEAR and MAX_SWEEPS affect only the speed: a solution
+// is accepted only by its error estimate.
 inline constexpr double NEAR = 0.9;          // steps are accelerated when the change is below this
-inline constexpr double CLOSE = 1e-4;        // a problem with a larger change is never accepted; below it, delta changes relatively by 1e-3 at most
-inline constexpr int MAX_SWEEPS = 100;       // eight to twelve are usual; then careful.hpp takes over
-inline constexpr double UNKNOWN = -1.0;      // 2 delta / (1 - delta), before it is computed
+inline constexpr double CLOSE = 1e-4;        // a problem with a larger change is never accepted; with a smaller change, the relative error of delta is at most 1e-3
+inline constexpr int MAX_SWEEPS = 100;       // largest number of sweeps (eight to twelve usually suffice); then careful.hpp solves the problem
+inline constexpr double UNKNOWN = -1.0;      // value of 2 delta / (1 - delta) before it is computed
 
 template <int L>
 class Sweeps : SideBySide<L> {
@@ -35,7 +35,7 @@ class Sweeps : SideBySide<L> {
     for (auto& values : image) values.resize(m * L);
   }
 
-  // Solve the problems first, ..., first + count - 1. Those that are not solved get an error above the tolerance.
+  // Solve the problems first, ..., first + count - 1. The error of an unsolved problem is set above the tolerance.
   void solve(Scalings& scalings, int first, int count) {
     s = &scalings;
     rate.assign(s->size, 0.0), is_unproved.assign(s->size, 0);
@@ -59,13 +59,13 @@ class Sweeps : SideBySide<L> {
   void to_rows() { multiply<L>(p.matrix, p.transposed.get(), n, m, weight.get(), u.get()); }
   void to_columns(const double* rows) { multiply<L>(p.transposed.get(), p.matrix, m, n, rows, total.get()); }
 
-  // Sweep until all tasks are done. Each lane works on one task, and takes the next when it is done.
+  // Sweep until all tasks are done. Each lane works on one task, then on the next unfinished task.
   void sweep_tasks() {
     if (tasks.size() == 0) return;
     size_t next = 0;
     int num_busy = 0;
     for (int lane = 0; lane < L; ++lane) {
-      const bool is_spare = next == tasks.size();  // spare lanes repeat the first task, so that they hold no NaN
+      const bool is_spare = next == tasks.size();  // spare lanes repeat the first task, so that they contain no NaN
       load_task(lane, tasks[is_spare ? 0 : next++]);
       active[lane] = is_spare ? 0.0 : 1.0, num_busy += is_spare ? 0 : 1;
     }
@@ -121,7 +121,7 @@ class Sweeps : SideBySide<L> {
     return most;
   }
 
-  // The starting factors of a problem whose column h has more than half of the total; h = m: no column has.
+  // The starting factors of a problem whose column h has more than half of the total; h = m if there is no such column.
   const double* start(int h) {
     if (start_of.size() == 0) start_of.assign(m + 1, -1);
     if (start_of[h] >= 0) return &starts[size_t(start_of[h]) * m];
@@ -220,8 +220,8 @@ class Sweeps : SideBySide<L> {
     return delta < 1.0 ? 2.0 * delta / (1.0 - delta) : __builtin_inf();
   }
 
-  // Change the factors: by a plain step in lanes that are far from the solution, by an accelerated one in lanes that are near. Idle
-  // lanes keep their factors.
+  // Change the factors: by a plain step in lanes that are far from the solution, by an accelerated step in lanes that
+  // are near. Factors in idle lanes do not change.
   void step(int at, int pass) {
     const T a = get(newer + at), b = get(older + at);
     const auto moves = get(active + at) > 0.0;

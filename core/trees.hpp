@@ -1,9 +1,9 @@
-// Three computations: lessons that end when the teacher is sure; pairs of agents that are shown the same data; exact moments of
-// beliefs over all sequences of data.
+// Three computations: lessons that end when the teacher is sure; pairs of agents that see the same data; exact moments
+// of beliefs over all sequences of data.
 //
-// Open lessons lie in slots, consecutive positions of the arrays. When a lesson ends, the lesson in the last slot moves into its slot.
-// The teacher's data do not depend on the learner: they are recorded, and every learner is then shown them. The random number of a
-// lesson and round is Philox(seed, lesson, round).
+// Open lessons lie in slots, consecutive positions of the arrays. When a lesson ends, the lesson in the last slot moves
+// into its slot. The teacher's data do not depend on the learner: they are recorded, and then shown to every learner.
+// The random number of a lesson and round is Philox(seed, lesson, round).
 //
 // Exact moments: the weight of a sequence of data d_1 ... d_k is the product of the probabilities T(d_i | h) at the beliefs before
 // each datum. Weights w, means and sums of squared deviations S of two sets of beliefs are merged by Chan's formulas,
@@ -201,10 +201,10 @@ inline int couple(const TeachingPlan& plan, Rule& teacher_rule, Rule& learner_ru
   return num_unfinished;
 }
 
-// The tree of all sequences of data from some beliefs on.
+// The tree of all sequences of data that start at some beliefs.
 class Tree {
  public:
-  static constexpr int BLOCK = 256;  // beliefs that are answered together; it bounds the memory
+  static constexpr int BLOCK = 256;  // number of beliefs whose responses are computed together; it bounds the memory
   Tree(const TreePlan& plan, Rule& rule) : plan(plan), rule(rule), m(rule.m), belief(rule.m), center(rule.m), chances(plan.num_data) {}
 
   // Add the moments (rounds_left, 1 + 2 m) of the next rounds, depth first.

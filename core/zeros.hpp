@@ -1,5 +1,5 @@
-// Tables with zeros: which positive entries stay positive in the limit of alternating normalisation ("survive"). That depends on the
-// pattern of zeros and on the sums alone.
+// Tables with zeros: find the positive entries that stay positive in the limit of alternating normalisation (that
+// "survive"). They depend only on the pattern of zeros and on the sums.
 //
 // Rows and columns fall into blocks b = (I_b, J_b), each with one ratio lambda_b = c(J_b) / r(I_b). They are found by maximum flow.
 // Start with all rows I and columns J, and lambda = c(J) / r(I). Column j sends its sum c_j along positive entries to rows; row i
@@ -10,10 +10,11 @@
 // Inside a block an entry survives if its row and column are in one strongly connected component of the residual graph, which has arcs
 // column j -> row i where M_ij > 0 (j can send more) and row i -> column j where flow_ij > 0 (it can be taken back).
 //
-// Ties between ratios are common (uniform priors), and sums carry rounding errors, so exact comparison would be arbitrary. Amounts
-// that differ relatively by less than TIE count as equal. This is safe because the limit is continuous in the sums: treating a near tie as
-// a tie changes the scaled table by at most about TIE (n + m) times its total. Only the conditional distribution of a column with less than
-// TIE of its neighbours' mass is not continuous; `attach` chooses the component of such a column.
+// Ties between ratios are common (uniform priors), and sums carry rounding errors, so exact comparison would be
+// arbitrary. Amounts with a relative difference below TIE are treated as equal. This is safe because the limit is
+// continuous in the sums: treating a near tie as a tie changes the scaled table by at most about TIE (n + m) times its
+// total. Only the conditional distribution of a column with less than TIE of its neighbours' mass is not continuous;
+// `attach` chooses the component of such a column.
 #pragma once
 #include "pattern.hpp"
 #include "problem.hpp"
@@ -21,7 +22,7 @@
 namespace core::CORE_ISA {
 
 inline constexpr double TIE = 1e-11;  // relative; above the rounding errors of sums, below the accuracy of 1e-9 that results have
-inline constexpr double NEGLIGIBLE = 1e-290;  // relative to the total; smaller column sums count as zero: TIE times a flow must be normal
+inline constexpr double NEGLIGIBLE = 1e-290;  // relative to the total; smaller column sums are treated as zero, so that TIE times a flow is a normal number
 
 // The components. An entry survives if it is positive and its row and column have the same label; -1: in no component.
 struct Components {
@@ -30,7 +31,7 @@ struct Components {
   Array<int> block;      // by component, numbered from the highest ratio to the lowest
   Array<int> reached;    // by component: the number of columns that can be reached from it in the residual graph
   Array<double> ratio;   // by component: the factor by which the sums of its rows are multiplied in the limit
-  Array<double> mass;    // by column: its sum; one for columns of sum zero whose rows no other column allows
+  Array<double> mass;    // by column: its sum; one for columns of sum zero whose rows are zero in all other columns
 };
 
 class BlockFinder {
@@ -44,7 +45,7 @@ class BlockFinder {
     out.block.resize(p.m), out.reached.resize(p.m), out.ratio.resize(p.m);
   }
 
-  // Find the components for sums by kind and by column, not negative; their totals may differ.
+  // Find the components for given sums of kinds and of columns, which are not negative; the two totals may differ.
   const Components& find(const double* kind_sums, const double* column_sums) {
     r = kind_sums;
     out.size = out.num_blocks = 0, lambdas.clear();
@@ -65,7 +66,7 @@ class BlockFinder {
     }
     decompose();
     find_lost();
-    // Rows that are positive only in columns with the sum zero: these columns share the rows' sums evenly.
+    // Rows that are positive only in columns with the sum zero: these columns share the rows' sums equally.
     for (int k = 0; any_left && k < p.num_kinds; ++k) {
       if (!(r[k] > 0) || kind_part[k] != -1) continue;
       kind_part[k] = 0;
@@ -210,7 +211,7 @@ class BlockFinder {
       kinds_ahead.swap(kinds_seen), columns_ahead.swap(columns_seen);
       forget();
       search<true, false>(start_at(start));
-      int label = -2, reached = 0;  // -2 if the component of this column has no row: `attach` then chooses another one
+      int label = -2, reached = 0;  // -2 if the component of this column has no row: `attach` then chooses another component
       for (int w = 0; w < p.kind_words; ++w)
         for_bits(kinds_ahead[w] & kinds_seen[w], w * 64, [&](int k) { out.kind_label[k] = label = out.size; });
       for (int w = 0; w < p.column_words; ++w) {

@@ -18,12 +18,12 @@ from cobayes.plots.comparison import plot_rounds_needed
 from cobayes.plots.house import line_style
 
 FOLDER = Path(__file__).parent / "pictures"
-# Nothing in the file may tell when or with what it was drawn.
+# Files have no date and no version of matplotlib, so that equal pictures have equal bytes.
 PLAIN = {"Software": None}
 
 
 def draw_overview() -> None:
-    """What a cooperative robot does differently, and what its watchers gain."""
+    """The gestures of a literal and a cooperative robot, and the rounds until watchers are sure."""
     example = cb.examples["gestures"]
     rules = {"BI": cb.BI(example), "SCBI": cb.SCBI(example)}
     figure, (left, right) = plt.subplots(
@@ -55,7 +55,7 @@ def draw_overview() -> None:
 
 
 def draw_depth() -> None:
-    """What a listener makes of the word "glasses", by depth and rationality."""
+    """A listener's belief after the word "glasses", by depth and rationality."""
     game = cb.examples["reference-game"].model
     prior, face = game.distribution(), game.hypothesis_index("glasses only")
     depths = range(9)
@@ -78,7 +78,7 @@ def draw_depth() -> None:
 
 
 def draw_walk() -> None:
-    """How a walker shows where it is going, and how soon its watcher knows."""
+    """Walks by both rules, and the watcher's belief in the goal."""
     world = cb.GridWorld.paper(discount=0.5)
     walks = [
         cb.run_lesson(cb.Teacher(rule, "A", rng=1, choice="forward"), cb.Learner(rule), 100)
@@ -93,7 +93,7 @@ def draw_walk() -> None:
 
 
 def draw_people() -> None:
-    """A group of forty simulated teachers, and the trials that say most about depth."""
+    """A group of forty simulated teachers, and the most informative trials about depth."""
     rng = np.random.default_rng(4)
     problems = {f"p{i}": rng.dirichlet(np.full(10, 0.5), size=3).T + 0.01 for i in range(12)}
     crowd = pd.DataFrame(
@@ -126,7 +126,7 @@ def draw_lesson() -> None:
 
 
 def draw_trees() -> None:
-    """The maple of the tutorial: one lesson, and the rounds that many take."""
+    """The maple of the tutorial: one lesson, and the rounds of many lessons."""
     counts = pd.DataFrame(
         [(40, 42, 41, 40), (4, 6, 36, 20), (38, 0, 1, 28), (6, 37, 2, 2), (9, 0, 0, 0),
          (0, 2, 19, 0), (0, 0, 6, 13)],
@@ -150,7 +150,7 @@ def draw_trees() -> None:
 
 
 def draw_one_round() -> None:
-    """What one round does to a matrix, and a lesson as a path of beliefs."""
+    """The normalisations of one round, and a lesson as a path of beliefs."""
     example = cb.examples["M_3"]
     figure, axes = plt.subplots(
         1, 3, figsize=(10, 3.3), layout="constrained", width_ratios=[1, 1, 1.1]

@@ -1,11 +1,11 @@
-"""How sure does a learner get, for your matrices, by your teacher's rule? A sweep of your own.
+"""A custom sweep: the learner's mean belief in the truth, for your matrices and rules.
 
     python examples/custom_sweep.py                              # two built-in matrices
     python examples/custom_sweep.py mine.csv other.csv --out my-sweep
     python examples/custom_sweep.py --scheduler scheduler.json   # on a Dask cluster
 
-Stop it with Ctrl-C whenever you like: the same command goes on. `cobayes runs my-sweep` shows the
-progress, from any terminal.
+Stop it with Ctrl-C at any time: the same command continues the run. `cobayes runs my-sweep` shows
+the progress, from any terminal.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NUM_ROUNDS = (1, 3, 10)
 
 
 def teach(parameters, seed_sequence, num_samples):
-    """One shard: lessons, reduced to sums. It depends on its arguments alone."""
+    """Return the sums of one shard of lessons; they depend only on the arguments."""
     model = cb.Model(parameters["matrix"], hypotheses=parameters["hypotheses"])
     lessons = cb.simulate(
         RULES[parameters["rule"]](model),

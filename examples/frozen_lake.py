@@ -1,6 +1,6 @@
-"""Teach a goal in an environment that nobody here wrote: Gymnasium's FrozenLake.
+"""Teach a goal in an existing environment: Gymnasium's FrozenLake.
 
-A walker crosses the frozen lake to one of three places. Only the walker knows which one; a watcher
+A walker crosses the frozen lake to one of three places. Only the walker knows its goal; a watcher
 sees its moves. The matrices come from the environment's own table of transitions, holes and
 slippery ice included, and the moves are made in the environment itself.
 
@@ -18,7 +18,7 @@ PLACES = {"upper right": 7, "lower left": 56, "lower right": 63}
 
 
 def walk_in_environment(env, rule, goal, seed):
-    """Let the walker act in the real environment and return what was seen."""
+    """Run a walk in the environment itself and return the moves and the watcher's beliefs."""
     world = rule.task
     teacher = cb.Teacher(rule, goal, rng=seed, choice="forward")
     learner = cb.Learner(rule)
@@ -31,7 +31,7 @@ def walk_in_environment(env, rule, goal, seed):
         seen.append((world.action_labels[action], belief))
         state, _, terminated, truncated, _ = env.step(action)
         for agent in (teacher, learner):
-            agent.arrive(state)  # on slippery ice this is where the move really led
+            agent.arrive(state)  # on slippery ice the move may lead to another state
         is_over = terminated or truncated
     return seen
 

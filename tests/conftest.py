@@ -1,4 +1,4 @@
-"""What holds for all tests."""
+"""Settings and fixtures of all tests."""
 
 import os
 import shutil
@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, settings
 
 from tests import HANGS
 
-# How long an example takes tells how busy the machine is, and every run has the same examples;
-# `pytest --hypothesis-profile=explore --hypothesis-seed=7` looks at others.
+# No deadline, because the time of an example depends on the load of the machine. Every run has the
+# same examples; `pytest --hypothesis-profile=explore --hypothesis-seed=7` tries others.
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("cobayes", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("cobayes")

@@ -1,7 +1,7 @@
 """The slow, obviously correct twin: alternating normalisation of the whole matrix.
 
-This is the textbook procedure, and the one that published code for SCBI uses. Tests compare
-the fast solvers with it, and the benchmark measures them against it.
+This is the textbook procedure of published code for SCBI. Tests and benchmarks compare the fast
+solvers with it.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ def alternate(
     tolerance: float = 1e-12,
     max_sweeps: int = 1_000_000,
 ) -> tuple[Array, int]:
-    """Normalise rows and columns in turn until all the sums are right.
+    """Normalise rows and columns alternately until all sums are within the tolerance.
 
     Parameters
     ----------
     matrix, row_sums, column_sums
         Positive; equal totals.
     tolerance
-        For the relative error of the row sums (those of the columns are then right), looked at
-        every ten sweeps.
+        Tolerance for the relative error of the row sums, computed every ten sweeps; the column sums
+        are exact.
     max_sweeps
-        Give up after this many.
+        The largest number of sweeps.
 
     Returns
     -------
     scaled, num_sweeps
-        The scaled matrix and how many sweeps it took.
+        The scaled matrix and the number of sweeps.
     """
     scaled = np.asarray(matrix, dtype=np.float64)
     for sweep in range(1, max_sweeps + 1):

@@ -1,4 +1,4 @@
-"""Refusing work that would not end."""
+"""Errors for work that would take too much time or memory."""
 
 import pytest
 

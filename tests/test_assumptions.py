@@ -1,4 +1,4 @@
-"""What `Model.check` says where there are zeros."""
+"""The text of `Model.check` about zeros."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The door to JAX: values are those of NumPy's side, derivatives those of finite differences."""
+"""`cobayes.jax`: values agree with NumPy, derivatives with finite differences."""
 
 import jax
 import numpy as np

@@ -1,4 +1,4 @@
-"""What holds for the package as a whole."""
+"""Properties of the whole package."""
 
 import inspect
 import os
@@ -42,7 +42,7 @@ def test_no_name_is_listed_in_two_modules():
             if not inspect.ismodule(thing):
                 homes.setdefault(name, []).append((module[0], thing))
     twice = {name: places for name, places in homes.items() if len(places) > 1}
-    # People and lessons are both simulated: two functions, no name for the same thing twice.
+    # `simulate` exists for people and for lessons: two different functions.
     for name, places in twice.items():
         things = {id(thing) for _, thing in places}
         assert len(things) == len(places), (name, [module for module, _ in places])

@@ -2,8 +2,9 @@
 What one round of SCBI does to a matrix
 =======================================
 
-At every round the matrix is scaled to the learner's belief: rows to one, columns to the number of
-data times the belief. A row is then the next belief, a column the teacher's choice.
+At every round the matrix is scaled to the learner's belief: rows sum to one, columns to the number
+of data times the belief. A row is then the next belief, and a normalised column is the teacher's
+distribution.
 """
 
 # %%

@@ -2,13 +2,13 @@
 Teach a concept from a CSV file
 ===============================
 
-A table with one row for each example that can be shown, one column for each concept, and in
-each cell how well the two go together, is all that is needed.
+The input is a table with one row for each example that can be shown and one column for each
+concept. A cell says how well the example fits the concept.
 """
 
 # %%
-# The file could come from any spreadsheet. Cells are weights: counts will do, since columns are
-# normalised.
+# The file could come from any spreadsheet. Cells are weights, for example counts, since columns
+# are normalised.
 from pathlib import Path
 
 import pandas as pd
@@ -41,9 +41,9 @@ lesson.to_dataframe().round(3)
 ax = cb.plots.plot_belief_bars(lesson)
 
 # %%
-# What the teacher shows is drawn from a distribution over the examples, which depends on what the
-# learner believes by now. At first "winged seed" is the likeliest choice. Once the learner is all
-# but sure, the choice hardly matters, and SCBI's teacher chooses almost evenly.
+# The teacher draws from a distribution over the examples, which depends on the learner's belief.
+# At first "winged seed" is the likeliest example. Once the learner is nearly certain, SCBI's
+# teacher draws almost uniformly.
 pd.DataFrame(
     {"at first": rule.teach([0.25] * 4, "maple"), "now": rule.teach(learner.belief, "maple")},
     index=model.data,

@@ -2,9 +2,8 @@
 Compare BI and SCBI for my task
 ===============================
 
-Does it pay that teacher and learner think of each other? That depends on the matrix and on the
-hypothesis. Two numbers answer it: how sure the learner is after a few rounds, and the rate in
-the long run.
+Whether cooperation helps depends on the matrix and on the hypothesis. This example compares two
+numbers: the learner's belief after ten rounds, and the rate of convergence in the long run.
 """
 
 # %%
@@ -34,11 +33,11 @@ table = pd.DataFrame(rows).set_index("taught")
 table.round(3)
 
 # %%
-# "After 10" is the mean belief in the truth after ten rounds, "median rounds" how long it takes
-# until half of the learners are 95 % sure, and the rate is what a round adds to the log-odds of
-# the truth in the end. SCBI is ahead after ten rounds on all five illnesses. In the long run it is
-# *behind* on hay fever and on bronchitis: near certainty its teacher chooses data almost evenly,
-# and plain Bayes happens to draw better ones there.
+# "After 10" is the mean belief in the truth after ten rounds, "median rounds" the round by which
+# half of the learners are 95 % sure, and the rate is the growth of the log-odds of the truth per
+# round in the long run. After ten rounds SCBI has the larger belief on all five illnesses. In the
+# long run it has the *lower* rate on hay fever and on bronchitis: near certainty its teacher draws
+# data almost uniformly, and the data of plain Bayes are more informative there.
 faster = table["SCBI rate"] > table["BI rate"]
 print("SCBI has the higher rate for:", ", ".join(table.index[faster]))
 print("BI has the higher rate for:", ", ".join(table.index[~faster]))

@@ -2,7 +2,8 @@
 How many examples do I need?
 ============================
 
-Simulate the lesson many times and read off how often the learner is sure by round *k*.
+This example simulates the lesson many times and shows the share of learners who are sure by round
+*k*.
 """
 
 # %%
@@ -19,8 +20,8 @@ for ensemble in ensembles:
     print(ensemble)
 
 # %%
-# A lesson ends well when the learner is 95 % sure (``simulate(..., level=0.99)`` asks for more).
-# Half, and nine in ten, of the learners are that sure after so many gestures:
+# A learner is sure when its belief is at least 95 % (``simulate(..., level=0.99)`` sets another
+# level). The numbers of gestures after which half of the learners, and nine in ten, are sure:
 for ensemble in ensembles:
     needed = ensemble.rounds_needed
     print(f"{ensemble.rule_name:>4}: half by {needed.median}, 90 % by {needed.quantile(0.9)}")
@@ -29,7 +30,6 @@ for ensemble in ensembles:
 ax = plot_rounds_needed(ensembles)
 
 # %%
-# For the first few rounds no sampling is needed: every sequence of data is followed, with its
-# probability.
+# The first few rounds can be computed exactly, from all sequences of data.
 exact = cb.exact_rounds(cb.SCBI(example), "lamp", num_rounds=6, prior=prior)
 exact.to_dataframe().round(4)

@@ -2,13 +2,13 @@
 My teacher misjudges the learner
 ================================
 
-The teacher takes the learner to start from one prior; the learner starts from another. How often
-does the learner still end up at the truth?
+The teacher assumes one prior; the learner has another. How often does the learner still converge to
+the truth?
 """
 
 # %%
-# The teacher thinks that all three hypotheses are equally likely to the learner. The learner, in
-# truth, doubts the first one.
+# The teacher assumes a uniform prior over three hypotheses. The learner has a smaller prior in
+# the first hypothesis.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -22,20 +22,21 @@ rate = cb.success_rate(example, 0, prior=believed, learner_prior=actual, rng=1)
 print(rate)
 
 # %%
-# Where does the learner end when it fails? One run with uniform data answers for every
-# hypothesis at once (see :doc:`/beyond` for why): row = what was taught, column = what is believed.
+# To which hypothesis does the learner converge when it fails? One run with uniform data answers
+# this for all hypotheses (:doc:`/beyond` explains why): rows are taught hypotheses, columns are
+# final beliefs.
 coupled = cb.coupling(example, prior=believed, learner_prior=actual, rng=2)
 names = example.model.hypotheses
 pd.DataFrame(coupled.confusion, index=names, columns=names).round(3)
 
 # %%
-# Two bounds hold for any matrix: success is at most min(1, learner's prior / teacher's prior), and
-# at least what is left when the two agree as little as possible.
+# Two bounds hold for any matrix: success is at most min(1, learner's prior / teacher's prior),
+# and at least max(0, both priors together minus 1) / teacher's prior.
 lower, upper = cb.stability.success_bounds(believed, actual, 0)
 print(f"proved: between {lower:.3f} and {upper:.3f}; measured {rate.value:.3f}")
 
 # %%
-# The same for many learners, from deep doubt to trust in the truth, on the same lessons.
+# The same for many learners on the same lessons, by their prior in the truth.
 doubts = np.linspace(0.02, 0.6, 30)
 rest = np.array([0.45, 0.35]) / 0.80
 measured = cb.stability.success_rates(

@@ -2,14 +2,15 @@
 A custom Monte-Carlo sweep
 ==========================
 
-Many points, many samples each, resumable, and the same bits on one core, on many, or on a
-cluster: write a function that computes one shard, and list the points.
+A sweep has many points with many samples each. It can be resumed, and has the same bits on one
+core, on many cores and on a cluster. It needs a list of points and a function that computes one
+shard.
 """
 
 # %%
-# The question: how much does the belief in the truth after ten rounds gain from cooperation,
-# when the matrix is random? One sample is one random matrix. A shard depends on its arguments
-# alone and returns sums, not samples.
+# The question: by how much does cooperation raise the belief in the truth after ten rounds, on a
+# random matrix? One sample is one random matrix. A shard depends only on its arguments and returns
+# sums, not samples.
 import tempfile
 
 import matplotlib.pyplot as plt
@@ -42,20 +43,21 @@ def estimate(statistics, parameters):
 
 
 # %%
-# Here sixty matrices a point; in earnest, thousands. ``samples_per_shard`` is part of the plan:
-# it decides which random numbers a shard draws.
+# This example draws sixty matrices per point; a study would draw thousands.
+# ``samples_per_shard`` is part of the plan, because the random numbers of a shard depend on it.
 points = [
     runs.Point(f"{n} x {n}", {"size": n}, num_samples=60, samples_per_shard=20)
     for n in (2, 3, 4, 6, 8)
 ]
 experiment = runs.Experiment("gain after ten rounds", points, shard, seed=4, estimate=estimate)
-folder = tempfile.mkdtemp()  # a folder of your own: the same call then goes on where it stopped
+folder = tempfile.mkdtemp()  # with a permanent folder, the same call continues an interrupted run
 result = runs.run(experiment, folder, jobs=1)
 result.to_dataframe()
 
 # %%
-# One row per point. Stop a long run any way you like, and call it again; ``cobayes runs FOLDER``
-# shows how far it is. See :doc:`/cluster` for many cores and clusters.
+# The result has one row per point. A long run may be stopped at any time and continued by the
+# same call; ``cobayes runs FOLDER`` shows its progress. See :doc:`/cluster` for many cores and
+# clusters.
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 gains = [point.estimates["gain"] for point in result]
 ax.errorbar(

@@ -2,8 +2,8 @@
 Grid world: moves that show where you are going
 ===============================================
 
-A walker knows its goal; a watcher sees the moves and guesses. A cooperative walker prefers
-moves that tell the goals apart.
+A walker knows its goal; a watcher infers the goal from the moves. A cooperative walker prefers
+moves that distinguish the goals.
 """
 
 # %%
@@ -16,12 +16,13 @@ world = cb.GridWorld.paper(discount=0.5)
 print(world.to_text())
 
 # %%
-# The matrix of a square: how good is each move for each goal? In general every square has its own.
+# The matrix of a square has the value of each move for each goal. In general every square has
+# its own matrix.
 world.matrix_at(world.start)
 
 # %%
-# From the start, a plain Bayesian walker to A finds "left" and "up" equally good. A cooperative one
-# prefers "left", since "up" is as good for B.
+# From the start, a plain Bayesian walker to A finds "left" and "up" equally good. A cooperative
+# walker prefers "left", since "up" is equally good for B.
 belief = [0.5, 0.5]
 for rule in (cb.BI, cb.SCBI):
     distribution = rule(world.matrix_at(world.start)).teach(belief, "A")
@@ -40,7 +41,8 @@ axes[2].set_title("how sure the watcher is")
 _ = plot_certainty(walks, ax=axes[2])
 
 # %%
-# Single walks are luck. Over many, how many moves until the watcher is 95 % sure?
+# A single walk depends on chance. The mean number of moves until the watcher is 95 % sure, over
+# many walks:
 for rule in (cb.BI(world), cb.SCBI(world)):
     found = cb.worlds.measure_legibility(rule, "A", num_lessons=500, rng=1)
     print(f"{rule.name:>4}: {found.rounds:.2f} ± {found.rounds_stderr:.2f} moves")

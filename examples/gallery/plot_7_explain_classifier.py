@@ -2,9 +2,8 @@
 Choose explanations for a scikit-learn classifier
 =================================================
 
-Somebody wonders how a classifier makes its decisions. Which labelled points should we show them?
-Hypotheses are the classifiers that they think possible; a datum is a point together with the
-label that it gets.
+A reader wants to know how a classifier decides. Which labelled points should we show? Hypotheses
+are the classifiers that the reader considers possible; a datum is a point together with its label.
 """
 
 # %%
@@ -30,8 +29,8 @@ for classifier in classifiers.values():
     classifier.fit(points, labels)
 
 # %%
-# An entry is the chance of the datum (one of forty points at random, and its label) under a
-# classifier that answers truthfully but for one slip in twenty.
+# An entry is the probability of the datum (one of forty points at random, and its label) under a
+# classifier, with an error in one label of twenty.
 x, y = np.meshgrid(np.linspace(-1.4, 2.4, 8), np.linspace(-0.9, 1.4, 5))
 shown = np.column_stack([x.ravel(), y.ravel()])
 answers = np.array([classifier.predict(shown) for classifier in classifiers.values()]).T
@@ -49,9 +48,9 @@ for datum in np.argsort(-first)[:4]:
     print(f"{first[datum]:.3f}  {names[datum]}")
 
 # %%
-# Every dot is a point with the label that this classifier gives it; the larger, the likelier it is
-# shown first when this classifier is the one to explain. A plain Bayesian explainer would show all
-# points equally often.
+# Every dot is a point with the label that this classifier gives it; its size grows with the
+# probability that it is shown first when this classifier is explained. A plain Bayesian explainer
+# would show all points equally often.
 figure, axes = plt.subplots(1, 4, figsize=(12, 3.1), layout="constrained", sharey=True)
 gx, gy = np.meshgrid(np.linspace(-1.6, 2.6, 200), np.linspace(-1.1, 1.6, 150))
 for ax, (name, classifier) in zip(axes, classifiers.items()):
@@ -61,7 +60,7 @@ for ax, (name, classifier) in zip(axes, classifiers.items()):
     own = classifier.predict(shown)
     for label, color, marker in ((0, "#0072b2", "o"), (1, "#d55e00", "s")):
         here = own == label
-        sizes = 60_000 * chance[label, here] ** 2  # squared, to tell large from small
+        sizes = 60_000 * chance[label, here] ** 2  # squared, so that differences are easier to see
         ax.scatter(*shown[here].T, s=sizes, color=color, marker=marker)
     ax.set_title(name)
 dots = [

@@ -2,9 +2,9 @@
 Pragmatic language: a reference game
 ====================================
 
-Three faces: one plain, one with glasses, one with glasses and a hat. A speaker says one word;
-a listener picks a face. One round of cooperative inference makes "glasses" mean the face that
-has *only* glasses.
+Three faces: one plain, one with glasses, one with glasses and a hat. A speaker says one word; a
+listener picks a face. After one round of cooperative inference "glasses" means the face that has
+*only* glasses.
 """
 
 # %%
@@ -18,9 +18,9 @@ game = cb.examples["reference-game"].model
 game.to_dataframe()
 
 # %%
-# A literal listener hears "glasses" and is undecided: it applies Bayes' rule to a speaker who says
-# any true word. A pragmatic listener thinks of a speaker who thinks of the literal listener, as in
-# models of rational speech acts. At full cooperation the speaker has one word for each face.
+# A literal listener hears "glasses" and is undecided: it applies Bayes' rule to a speaker who
+# says any true word. A pragmatic listener assumes a speaker who reasons about the literal listener,
+# as in models of rational speech acts. At full cooperation the speaker has one word for each face.
 uniform = game.distribution()
 listeners = {
     "literal": cb.Pragmatic(game, 0),
@@ -40,6 +40,6 @@ for name, rule in listeners.items():
     print(f"'glasses' means the face with glasses only, {name}: {belief:.3f}")
 
 # %%
-# Words that cost something are said less often: a data prior.
+# A data prior models costs: words with a cost are said less often.
 costly = cb.Pragmatic(game, 1, data_prior={"face": 0.5, "glasses": 0.4, "hat": 0.1})
 costly.update(uniform, "glasses").round(3)

@@ -3,8 +3,8 @@ The number game: a table with zeros
 ===================================
 
 A teacher has a concept in mind, such as "even" or "powers of 2", and shows numbers that belong to
-it. The table says how likely each number is under each concept. It is full of zeros, and they mean
-what they say. A number outside the concept is never shown, and one number can rule a concept out.
+it. The table says how likely each number is under each concept. It has many zeros: a number outside
+of the concept is never shown, and one number can exclude a concept.
 """
 
 # %%

@@ -32,8 +32,8 @@ model = cb.model_from_classifiers(trees, shown, true_labels=verdict, smallest=0.
 print(model)
 
 # %%
-# No patient is shown twice. The reader takes the probability that each tree gives to a verdict as
-# it is, and does not know that the patients were chosen.
+# No patient is shown twice. The reader uses each tree's probability of the verdict without
+# normalisation, and does not know that the patients were chosen.
 column = model.hypothesis_index(truth)
 reader = cb.Pragmatic(model, 0, literal="truth")
 plan = cb.plan_lesson(cb.BI(cb.without_repeats(model)), truth, 5, learner_rule=reader)
@@ -67,8 +67,8 @@ ways = {
 }
 
 # %%
-# Two measures: the belief in the right tree, and how often a reader who votes by its belief
-# predicts what the tree says of patients nobody has shown.
+# Two measures: the belief in the right tree, and the share of held-out patients for whom the
+# vote of the trees, weighted by belief, agrees with the right tree.
 answers = np.array([tree.predict(held_out) for tree in trees.values()])
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
 for (name, paths), marker in zip(ways.items(), "osd"):

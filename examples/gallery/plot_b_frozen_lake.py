@@ -3,7 +3,7 @@ Frozen lake: goals in somebody else's environment
 =================================================
 
 Gymnasium's FrozenLake becomes a task: its table of transitions gives the matrices, we add the
-candidate goals. A walker on firm ice shows where it is going; a watcher infers it.
+candidate goals. A watcher infers the goal of a walker on firm ice from its moves.
 """
 
 # %%
@@ -19,7 +19,7 @@ print(world)
 
 # %%
 # The likeliest shortest walk of a cooperative and of a literal walker, each with a watcher who
-# reads moves as it makes them.
+# follows the same rule.
 figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
 rules = [cb.SCBI(world), cb.BI(world)]
 looks = [("o-", "#0072B2"), ("s--", "#D55E00")]  # as in all pictures of cobayes
@@ -32,11 +32,12 @@ ax.set(xlabel="moves", ylabel="belief in the true goal")
 ax.legend()
 
 # %%
-# A world is a task like any other: lessons on it can be run, saved and resumed.
+# A world is a task: lessons on it can be run, saved and resumed.
 lesson = cb.run_lesson(cb.Teacher(rules[0], "lower left", rng=1), cb.Learner(rules[0]), 6)
 print(lesson.data_labels, lesson.states)
 
 # %%
-# How soon is the watcher sure? Walkers that move towards their goal, forty walks each.
+# The number of moves until the watcher is sure, for walkers that move towards their goal, over
+# forty walks each:
 for rule in rules:
     print(cb.worlds.measure_legibility(rule, "lower right", num_lessons=40, rng=1))

@@ -2,8 +2,8 @@
 From literal Bayes to full cooperation: depth
 =============================================
 
-How often does a teacher think about the learner who thinks about the teacher? Depth 0 is plain
-Bayes, depth 1 is the model of rational speech acts, and infinite depth is SCBI.
+The depth is the number of steps in which teacher and learner reason about each other. Depth 0 is
+plain Bayes, depth 1 is the model of rational speech acts, and infinite depth is SCBI.
 """
 
 # %%

@@ -2,8 +2,9 @@
 Demonstrations that teach a reward
 ==================================
 
-A robot carries a cup past a vase. Its reward weighs features: time, closeness to the vase, and the
-push of the motion. A learner watches and infers the weights. Which demonstrations should it see?
+A robot carries a cup past a vase. Its reward is a weighted sum of features: time, closeness to the
+vase, and acceleration. A learner watches and infers the weights. Which demonstrations should it
+see?
 """
 
 # %%
@@ -27,8 +28,8 @@ for detour in np.linspace(-0.1, 0.7, 9):
 features = np.array(features) / np.max(features, axis=0)
 
 # %%
-# Hypotheses are weights. A demonstrator who is noisily rational shows a path with probability in
-# proportion to the exponential of its return: that is the table.
+# Hypotheses are weights. The table is that of a noisily rational demonstrator, who shows a path
+# with a probability proportional to the exponential of its return.
 rewards = {
     "fast": [3.0, 1.0, 1.0],
     "far from the vase": [1.0, 3.0, 1.0],
@@ -39,9 +40,8 @@ returns = -features @ np.array(list(rewards.values())).T
 model = cb.Model(np.exp(2.0 * returns), list(paths), list(rewards))
 
 # %%
-# The truth is "far from the vase". Three ways to demonstrate it to a learner who takes
-# demonstrations as plain behaviour (BI): the path of the highest return, again and again; paths
-# as the robot would draw them; and the paths that teach most.
+# The truth is "far from the vase". Three ways to demonstrate it to a learner by BI: the path of
+# the highest return in every round; paths drawn from the table; and the paths that teach best.
 truth, num_shown = "far from the vase", 5
 column = model.hypothesis_index(truth)
 rule = cb.BI(model)
@@ -55,7 +55,7 @@ print("best for the robot: ", best)
 print("best for the learner:", *plan.data_labels[:3], sep="\n  ")
 
 # %%
-# To teach, the robot exaggerates: it shows a wider detour than it would need.
+# The path that teaches best has a wider detour than the path of the highest return.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
 for path in paths.values():
     left.plot(*path.T, color="0.88", linewidth=0.8)

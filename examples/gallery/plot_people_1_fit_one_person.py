@@ -2,8 +2,8 @@
 Fit one person
 ==============
 
-A person taught which of four regions is meant by showing cells, one after another. How rational
-were the choices, and how deep did the person think? Here the person is simulated, so we know.
+A person taught one of four regions by showing cells, one after another. How rational were the
+choices, and how deep was the reasoning? The person is simulated, so the true parameters are known.
 """
 
 # %%
@@ -36,8 +36,7 @@ problems = {f"problem {i + 1}": problem(rng) for i in range(15)}
 problems["problem 1"]
 
 # %%
-# A table of choices has one row per choice. Your own comes from a CSV file: `people.fit` takes
-# the file's name as well.
+# A table of choices has one row per choice. `people.fit` also accepts the name of a CSV file.
 truth = {"depth": 1, "rationality": 3.0, "lapse": 0.05}
 choices = people.simulate(truth, problems, num_people=1, num_rounds=4, rng=5)
 choices.head()
@@ -48,17 +47,19 @@ fit = people.fit(choices, problems, people.Family(depth=(0, 1, np.inf)))
 fit.estimates.T
 
 # %%
-# The likelihood of each depth. On tables of zeros and ones a literal teacher (depth 0) chooses
-# evenly whatever the rationality is; the fit says so by leaving it empty.
+# The likelihood of each depth. On tables of zeros and ones a literal teacher (depth 0) shows all
+# true data equally often at any rationality, so the rationality is not identified and its estimate
+# is empty.
 fit.depths[["depth", "rationality", "lapse", "log_likelihood"]]
 
 # %%
-# What goes into a regression or an fMRI design: one row per choice with the belief that the person
-# ascribes to the learner, its entropy, and the information that the choice gave.
+# Regressors for a behavioural or fMRI analysis: one row per choice with the belief of the
+# learner in mind, its entropy, and the information gain of the choice.
 fit.trials[["problem", "round", "belief", "entropy", "information_gain", "rank"]].head(8).round(3)
 
 # %%
-# Is the model any good? Options that it calls likely should be chosen often. The band is what
-# people with parameters drawn from the fit's uncertainty would do.
+# A posterior predictive check: options with a high predicted probability should be chosen often.
+# The band contains 95 % of the frequencies of simulated people with parameters drawn from the
+# posterior.
 figure, ax = plt.subplots(figsize=(4.6, 4.4), layout="constrained")
 plot_calibration(people.calibration(fit, num_bins=5), ax=ax)

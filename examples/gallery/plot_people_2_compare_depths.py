@@ -2,8 +2,8 @@
 Compare depths of people
 ========================
 
-Twelve people taught; some think of what the learner will believe, some do not. Which model
-describes the group, and which describes whom?
+Twelve people taught; some reason about the learner's belief, some do not. Which model describes the
+group, and which model describes each person?
 """
 
 # %%
@@ -27,14 +27,14 @@ crowd = pd.DataFrame(
 choices = people.simulate(crowd, problems, num_rounds=4, rng=1)
 
 # %%
-# One fit over all depths; each depth is then a model of its own.
+# One fit over all depths; each depth is then a separate model.
 fit = people.fit(choices, problems, people.Family(depth=(0, 1, 2, np.inf)))
 models = {f"depth {depth:g}": fit.at_depth(depth) for depth in fit.family.depth}
 comparison = people.compare(models, num_draws=100, cross_validation=True)
 comparison.table.round(3)
 
 # %%
-# What can be concluded, and what not:
+# The conclusion and its limits:
 print(comparison.conclusion)
 
 # %%
@@ -43,7 +43,7 @@ plot_comparison(comparison, ax=axes[0])
 plot_estimates(fit, "rationality", ax=axes[1])
 
 # %%
-# Which model is whose? Probabilities from the group analysis, with the true depths beside them.
+# The probability of each model for each person, from the group analysis, with the true depths:
 shares = pd.DataFrame(
     comparison.exceedance.attributions, index=fit.units, columns=list(models)
 ).round(2)

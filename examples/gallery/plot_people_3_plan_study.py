@@ -2,13 +2,13 @@
 Plan a study
 ============
 
-Before anybody is tested: which problems tell depth 1 from full cooperation, and how many choices
-per person does it take?
+Before a study: which problems distinguish depth 1 from infinite depth, and how many choices per
+person are needed?
 """
 
 # %%
-# Forty tables could be used. One response to each is expected to tell so much about the depth, in
-# nats (depths 1 and infinity, which are hard to tell apart).
+# There are forty candidate tables. They are ranked by the expected information of one response
+# about the depth, in nats (depths 1 and infinity, which are hard to distinguish).
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -25,8 +25,8 @@ trials = people.informative(pool, family, rng=1)
 plot_informative(trials, 15)
 
 # %%
-# Take the ten best problems, and ten others at random. Simulate the study with more and more
-# lessons per problem, and fit it.
+# The next code simulates and fits the study with the ten best problems and with ten random
+# problems, for increasing numbers of lessons per problem.
 best = trials.groupby("problem")["nats"].mean().nlargest(10).index
 designs = {"best ten problems": best, "random ten": rng.permutation(list(pool))[:10]}
 studies = {

@@ -1,7 +1,7 @@
 """Sequential Cooperative Bayesian Inference (SCBI).
 
-The names that most work needs are here, listed in ``__init__.pyi``; the others are in the modules
-that are listed there. Modules load when they are first used, so that ``import cobayes`` is quick.
+``__init__.pyi`` lists the most common names and the modules that contain all others. A module is
+loaded when one of its names is first used, so that ``import cobayes`` is fast.
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""The names that most work needs, listed once; the package reads this file to find each one.
+"""The most common names; the package reads this file to find the module of each name.
 
-Everything else is one step further, in the modules below.
+All other names are in the modules below.
 """
 
 from . import conjecture as conjecture

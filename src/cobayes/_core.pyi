@@ -1,4 +1,4 @@
-"""The native core: everything that is computed often.
+"""The native core: scaling, rules, lessons, exact rounds and rates of random matrices.
 
 Beliefs are logarithms, arrays are float64 and contiguous. Results depend on the arguments alone:
 batches and single calls, any number of threads and any instruction set give the same bits. No
@@ -224,4 +224,4 @@ def instruction_set() -> str:
     """Return the instruction set in use."""
 
 def force_instruction_set(name: str) -> str:
-    """Choose the instruction set "v2", "v3", "v4" or "auto", for tests; return the one in use."""
+    """Select the instruction set "v2", "v3", "v4" or "auto" (for tests); return the one in use."""

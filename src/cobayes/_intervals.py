@@ -1,7 +1,7 @@
 """Confidence intervals that are valid for proportions near 0 and 1.
 
-An observed proportion of 1 is not a probability of 1: the usual ``p +- z sqrt(p(1-p)/N)`` has no
-width there. The exact interval always has a positive width.
+The usual interval ``p +- z sqrt(p(1-p)/N)`` has width zero at an observed proportion of 0 or 1. The
+exact interval always has a positive width.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def normal_quantile(confidence: float) -> float:
 def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
     """Return the Clopper-Pearson interval for a proportion.
 
-    It covers the truth with at least the stated confidence, whatever the proportion.
+    It contains the true proportion with at least the stated confidence.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tup
 def proportion_stderr(successes: int, trials: int) -> float:
     """Return a standard error of a proportion that is never zero.
 
-    The standard deviation of the Beta(successes + 1, failures + 1) distribution, which is the
-    usual sqrt(p(1-p)/N) for many successes and failures, and about 1/N for no success or no
-    failure.
+    It is the standard deviation of the Beta(successes + 1, failures + 1) distribution: about
+    sqrt(p(1-p)/N) for many successes and failures, and about 1/N without successes or without
+    failures.
 
     Parameters
     ----------

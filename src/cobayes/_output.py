@@ -1,4 +1,4 @@
-"""Output for users: labelled tables, immutable results, files that are never half written."""
+"""Output for users: labelled tables, immutable results, files that are never partly written."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ class Result:
     """A frozen dataclass that can be written as JSON and read again."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return fields and properties as content that JSON can hold; `from_dict` undoes it."""
+        """Return fields and properties as values that JSON can represent; see `from_dict`."""
         kind = type(self)
         properties = [name for name in dir(kind) if isinstance(getattr(kind, name), property)]
         return {name: _plain(getattr(self, name)) for name in (*vars(self), *properties)}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Undo `to_dict`; properties are computed again."""
+        """Make the result again from the content that `to_dict` returned."""
         kinds = get_type_hints(cls)
         names = [field.name for field in fields(cls)]  # pyright: ignore[reportArgumentType]
         if missing := [name for name in names if name not in content]:
             raise CobayesError(
                 f"the content for {cls.__name__}.from_dict has no entry {missing[0]!r}.",
-                f"expected what {cls.__name__}.to_dict() returns.",
+                f"expected the content that {cls.__name__}.to_dict() returns.",
             )
         try:
             return cls(**{name: _restored(kinds[name], content[name]) for name in names})
@@ -65,7 +65,7 @@ class Result:
 
 
 def _plain(value: Any) -> Any:
-    """Return an attribute of a result as content for JSON."""
+    """Return an attribute of a result as a value that JSON can represent."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, np.ndarray):
@@ -114,7 +114,7 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def probability_text(probability: float, digits: int = 3) -> str:
-    """Return a probability with its digits; one between 0 and 1 is never shown as 0 or 1."""
+    """Return a probability as text; a probability between 0 and 1 is never shown as 0 or 1."""
     text, step = f"{probability:.{digits}f}", 0.1**digits
     if probability in (0.0, 1.0) or float(text) not in (0.0, 1.0):
         return text
@@ -135,7 +135,7 @@ def rounds_dataset(
     attributes: Mapping[str, object],
     events: Mapping[str, Sequence[str]] | None = None,
 ) -> xr.Dataset:
-    """Return quantities that are known after each round as a labelled Dataset.
+    """Return quantities of each round as a labelled Dataset.
 
     Parameters
     ----------
@@ -160,13 +160,13 @@ def rounds_dataset(
 
 
 MOST_SHOWN = 20
-"""A notebook shows this many rows and columns of a longer table."""
+"""The number of rows and columns of a longer table that a notebook shows."""
 
 
 def shown_positions(count: int, keep: int = 0) -> list[int | None]:
     """Return the rows or columns of a table that a notebook shows; None marks a gap.
 
-    The first and the last ones, and the one at the position `keep`.
+    They are the first and the last positions, and the position `keep`.
     """
     half = MOST_SHOWN // 2
     kept = sorted({*range(min(half, count)), keep, *range(max(count - half, 0), count)})
@@ -184,9 +184,9 @@ def html_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str 
     title
         A line above the table, or "".
     headings
-        One for each column; the first column holds labels.
+        One for each column; the first column contains labels.
     rows
-        Cells: text, which is escaped, or a belief, which gets a bar. Of a long table the first
+        Cells: text, which is escaped, or a belief, which is drawn as a bar. At most the first
         `MOST_SHOWN` + 1 rows are shown (one of them may be a row of dots).
     """
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
@@ -208,16 +208,16 @@ def _html_cell(cell: str | float) -> str:
 
 
 OTHER_TABLES = (".json", ".parquet", ".tsv", ".xls", ".xlsx")
-"""Names with these endings are refused for CSV files: programs would read them in another way."""
+"""CSV files must not have these endings: other programs would read them as another format."""
 
-# A spreadsheet treats a cell that begins with one of these signs as a formula, and may run it.
+# A spreadsheet treats a cell that begins with one of these signs as a formula and may execute it.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def not_a_formula(cell: object) -> object:
-    """Return a CSV cell that no spreadsheet runs: an apostrophe precedes text like a formula.
+    """Return a cell for CSV; text that a spreadsheet would execute has an apostrophe in front.
 
-    Numbers stay as they are, also if they are given as text. `cobayes.read_model` removes the
+    Numbers are not changed, also if they are given as text. `cobayes.read_model` removes the
     apostrophe.
     """
     if not isinstance(cell, str) or not cell.startswith(FORMULA_STARTS):
@@ -230,7 +230,7 @@ def not_a_formula(cell: object) -> object:
 
 
 def without_guard(cell: str) -> str:
-    """Undo `not_a_formula`."""
+    """Remove the apostrophe that `not_a_formula` adds."""
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA_STARTS) else cell
 
 
@@ -242,7 +242,7 @@ def csv_text(rows: Iterable[Iterable[object]], *, raw: bool = False) -> str:
     rows
         The cells, the header first.
     raw
-        Whether to write texts as they are, and not as `not_a_formula` does.
+        Whether to write texts without the apostrophes of `not_a_formula`.
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")

@@ -7,7 +7,7 @@ import os
 from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError
 
-# Work beyond these limits is refused: about a night of computing, and the spare memory of a laptop.
+# Work beyond these limits raises an error: 12 hours, and the free memory of a laptop.
 LONGEST_SECONDS = 12 * 3600.0
 LARGEST_BYTES = 8e9
 # Lower bounds on the time per round of a lesson, and per entry of its matrix (measured with
@@ -17,7 +17,7 @@ _NANOSECONDS_PER_ROUND, _NANOSECONDS_PER_ENTRY = 40, 0.5
 # The number of cores that this process may run on.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
-# More threads than the cores of any one computer.
+# Upper limit on the number of threads: more than the cores of any computer.
 MOST_THREADS = 1024
 
 _chosen: int | None = None
@@ -50,12 +50,12 @@ def num_threads() -> int:
 
 
 def set_num_threads(count: int | None) -> None:
-    """Choose the number of threads; None goes back to the default.
+    """Set the number of threads; None restores the default.
 
     Parameters
     ----------
     count
-        At least one, or None; more than 1,024 count as 1,024.
+        At least one, or None; values above 1,024 are replaced by 1,024.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def set_num_threads(count: int | None) -> None:
 def require_affordable(
     what: str, hint: str, *, seconds: float = 0.0, num_bytes: float = 0.0
 ) -> None:
-    """Raise an error with the estimate where work would take too long or too much memory.
+    """Raise an error with an estimate if work would take too much time or memory.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def require_affordable_simulation(
     num_hypotheses: int,
     num_kept: int = 0,
 ) -> None:
-    """Raise an error where simulated lessons would take too much time or memory.
+    """Raise an error if simulated lessons would take too much time or memory.
 
     Parameters
     ----------

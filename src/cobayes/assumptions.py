@@ -1,4 +1,4 @@
-"""The paper's assumptions (i) to (iv), and what the zeros of a matrix mean."""
+"""The paper's assumptions (i) to (iv), and the effect of zeros in a matrix."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ PROPORTIONAL_TOLERANCE = 1e-9
 
 Status = Literal["holds", "warning"]
 Verdict = tuple[Status, str]
-"""The status of an assumption, and the sentence that says why."""
+"""The status of an assumption, and a sentence with the reason."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found about one assumption.
+    """The result of checking one assumption.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Report:
     findings : tuple of Finding
         One for each assumption, in order.
     zeros : str or None
-        A paragraph on what the matrix's zeros mean at the prior; None without zeros.
+        A paragraph on the effect of the matrix's zeros at the prior; None without zeros.
     """
 
     findings: tuple[Finding, ...]
@@ -59,7 +59,7 @@ class Report:
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """The findings about assumptions that are not fulfilled."""
+        """The findings with the status "warning"."""
         return tuple(finding for finding in self.findings if finding.status != "holds")
 
     @property
@@ -99,7 +99,7 @@ def check_assumptions(
 
 
 def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
-    """Return a paragraph on what the zeros of a matrix mean at a prior; None without zeros."""
+    """Return a paragraph on the effect of a matrix's zeros at a prior; None without zeros."""
     count = int((model.matrix == 0.0).sum())
     if not count:
         return None
@@ -111,7 +111,7 @@ def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
     entries = "entries is" if count == 1 else "entries are"
     first = (
         f"{count} of {model.matrix.size} {entries} zero: the datum is impossible under the "
-        "hypothesis, and one look at it rules the hypothesis out for good."
+        "hypothesis, and excludes the hypothesis for ever once it is shown."
     )
     if blocks.status == "exact":
         return (
@@ -140,8 +140,8 @@ def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
     ratios = [block.ratio for block in blocks.blocks]
     return (
         f"{first} At this prior SCBI cannot show every datum equally often on average: {reason} "
-        f"It shows data as evenly as the zeros allow, between {min(ratios):.3g} and "
-        f"{max(ratios):.3g} times as often as in the even case.{dropped}"
+        f"It shows data as equally often as the zeros allow: each between {min(ratios):.3g} and "
+        f"{max(ratios):.3g} times as often as if all were equal.{dropped}"
     )
 
 
@@ -177,7 +177,7 @@ def _enough_data(model: Model) -> Verdict:
         return "holds", f"there are no fewer data ({n}) than hypotheses ({m})."
     return "warning", (
         f"there are fewer data ({n}) than hypotheses ({m}): {shorten(model.hypotheses)}; "
-        "SCBI still runs, the paper's theorems are not stated for it."
+        "SCBI works, but the paper's theorems do not cover this case."
     )
 
 
@@ -198,7 +198,7 @@ def _distinguishable(teacher: Model, learner: Model | None) -> Verdict:
 
 def _scaled_matrix(teacher: Model, learner: Model | None) -> Verdict:
     if learner is None:
-        return "holds", "teacher and learner hold the same matrix."
+        return "holds", "teacher and learner have the same matrix."
     if learner.shape != teacher.shape:
         return "warning", (
             f"the teacher's matrix has shape {teacher.shape}, the learner's {learner.shape}."

@@ -48,7 +48,7 @@ def model_from_classifiers(
     Returns
     -------
     Model
-        Data are labelled "point: label"; labels that are whole numbers are written as such.
+        Data are labelled "point: label"; a class such as 1.0 is written as "1".
 
     Examples
     --------
@@ -60,7 +60,7 @@ def model_from_classifiers(
     ('0: 0', '0: 1', '1: 0', '1: 1')
 
     The best two points with which to explain one of them, with the labels that it gives, to a
-    reader who takes each probability as it is:
+    reader who uses the probabilities without normalisation:
 
     >>> true_labels = fitted["0.1"].predict(points)
     >>> model = cb.model_from_classifiers(fitted, points, true_labels=true_labels)

@@ -1,4 +1,4 @@
-"""Errors that say what was found, what was expected and what to do."""
+"""Errors that name the value found, the values allowed, and a remedy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CobayesError(ValueError):
     message
         What was found and what was expected.
     hint
-        What the user can do about it; shown on a line of its own.
+        What the user can do; shown on a separate line.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class InfeasibleError(ConvergenceError):
     Attributes
     ----------
     result
-        The limit of alternating normalisation, which meets the column sums.
+        The limit of alternating normalisation, which has the requested column sums.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class InfeasibleError(ConvergenceError):
 
 
 class ImpossibleDatumError(CobayesError):
-    """The datum is ruled out by the task or by all believed hypotheses; beliefs are unchanged."""
+    """A datum that the task, or every hypothesis with a positive belief, excludes."""
 
 
 class MissingDependencyError(CobayesError, ImportError):
@@ -125,12 +125,12 @@ _PACKAGE = str(Path(__file__).parent)
 
 
 def warn_user(message: str) -> None:
-    """Issue a `CobayesWarning` that points at the user's line, not at one inside the package.
+    """Issue a `CobayesWarning` that names the user's line of code.
 
     Parameters
     ----------
     message
-        What was found, how it is interpreted, and what to do if that is wrong.
+        The value found, its interpretation, and what to do if the interpretation is wrong.
     """
     level, frame = 1, sys._getframe()
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
@@ -148,7 +148,7 @@ def import_optional(module: str, extra: str, purpose: str):
     extra
         The extra of cobayes that installs it.
     purpose
-        What it is needed for, as the start of a sentence.
+        The feature that needs it, as the subject of a sentence.
     """
     import importlib
 
@@ -163,7 +163,7 @@ def import_optional(module: str, extra: str, purpose: str):
 
 
 def unteachable(label: str, what: str) -> CobayesError:
-    """Return the error about a hypothesis to teach that is ruled out from the start.
+    """Return the error about a hypothesis to teach whose prior is zero.
 
     Parameters
     ----------

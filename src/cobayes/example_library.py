@@ -22,22 +22,22 @@ from cobayes.model import Model
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """A matrix with its story, its priors and the hypothesis that is taught.
+    """A matrix with a description, priors and the hypothesis that is taught.
 
-    Wherever the library takes a matrix it takes an example as well.
+    Every function that accepts a matrix also accepts an example.
 
     Attributes
     ----------
     name : str
-        The name it is looked up by.
+        The name in `cobayes.examples`.
     title : str
-        One line.
+        A title of one line.
     description : str
         What data, hypotheses and entries mean, and where the numbers come from.
     model : Model
         The labelled matrix.
     priors : dict of str to ndarray
-        Named priors over the hypotheses, as printed or designed (read-only arrays).
+        Named priors over the hypotheses, from the paper or designed (read-only arrays).
     hypothesis : str
         The label of the hypothesis that the examples of the documentation teach.
     """
@@ -57,7 +57,7 @@ class Example:
 
 
 class UnknownExampleError(CobayesError, KeyError):
-    """There is no example of that name."""
+    """No example has this name."""
 
     # KeyError would show the message in quotation marks.
     __str__ = Exception.__str__

@@ -1,4 +1,4 @@
-"""Cooperative inference and people's likelihoods as differentiable functions of JAX.
+"""Cooperative inference and people's likelihoods as differentiable JAX functions.
 
 Values are computed by the native core on the host (`jax.pure_callback`); derivatives are
 written in JAX, so ``jax.grad``, ``jit`` and ``vmap`` work, and samplers such as those of NumPyro
@@ -31,8 +31,8 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
     """Scale a matrix to given row and column sums, as `cobayes.scale` does.
 
     The derivative follows from the implicit function theorem: it needs one linear system with as
-    many unknowns as there are columns. Entries that are zero stay zero. Sums that cannot be met are
-    an error.
+    many unknowns as there are columns. Zero entries stay zero. Sums that no matrix with these zeros
+    has raise an error.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def log_likelihood(
     Parameters
     ----------
     choices, problems, family, priors
-        As in `cobayes.people.LogLikelihood`; its ``names`` say the order of the parameters.
+        As in `cobayes.people.LogLikelihood`; its ``names`` list the parameters in their order.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def _scaled(matrix: jax.Array, row_sums: jax.Array, column_sums: jax.Array) -> j
 
 @_scaled.defjvp
 def _(primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
-    """With S = diag(u) M diag(v): dS = S dM / M + diag(a) S + S diag(b); a and b keep the sums."""
+    """Return dS = S dM / M + diag(a) S + S diag(b), where a and b keep the sums constant."""
     scaled = _scaled(*primals)
     by_matrix = scaled / jnp.where(primals[0] > 0.0, primals[0], 1.0) * tangents[0]
     row_change = tangents[1] - by_matrix.sum(axis=1)

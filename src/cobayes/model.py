@@ -1,4 +1,4 @@
-"""The validated, labelled matrix that teacher and learner hold."""
+"""The validated, labelled matrix of teacher and learner."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _TABLES = "give a list of rows, an array, a DataFrame, the name of a file, or 'example:gestures'."
 
-# Sums of numbers below this do not overflow.
+# Sums of entries below this number do not overflow.
 LARGE = 1e290
 
 MatrixLike = Any
@@ -37,10 +37,10 @@ file that `read_model` reads."""
 class Model(Task):
     """A non-negative data-by-hypotheses matrix with labels.
 
-    Entry (d, h) says how strongly datum d goes with hypothesis h; zero means that the hypothesis
-    rules the datum out. Columns need not sum to one: both rules normalise them. Labels are text;
-    those of a DataFrame or DataArray are used. In every call of the library an
-    integer means a position and a string means a label.
+    Entry (d, h) says how well datum d fits hypothesis h; zero means that the datum is impossible
+    under the hypothesis. Columns need not sum to one: both rules normalise them. Labels are text;
+    those of a DataFrame or DataArray are used. In every call of the library an integer means a
+    position and a string means a label.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Model(Task):
         )
 
     def matrix_at(self, state: State) -> Model:  # noqa: ARG002
-        """Return the model itself: as a task it never changes."""
+        """Return the model itself, which is the matrix in every state."""
         return self
 
     def settings(self) -> dict[str, Any]:
@@ -125,13 +125,14 @@ class Model(Task):
         name: str = "prior",
         batch: bool = False,
     ) -> NDArray[np.float64]:
-        """Validate a distribution over hypotheses (or data); None is the uniform one.
+        """Validate a distribution over hypotheses (or data); None is the uniform distribution.
 
         Parameters
         ----------
         values
-            Non-negative numbers in the order of the labels, or a mapping or Series from label
-            to number. A sum within 1e-3 of one counts as rounded and is renormalised.
+            Non-negative numbers in the order of the labels, or a mapping or Series from label to
+            number. A sum within 1e-3 of one is attributed to rounding, and the values are
+            renormalised.
         over
             "hypothesis" or "datum".
         name
@@ -158,16 +159,16 @@ class Model(Task):
         learner: MatrixLike | None = None,
         learner_prior: Distribution | None = None,
     ) -> Report:
-        """Report on the paper's assumptions (i) to (iv), and on what the zeros mean at a prior.
+        """Report on the paper's assumptions (i) to (iv), and on the effect of zeros at a prior.
 
         Parameters
         ----------
         prior
             The learner's prior as the teacher assumes it; uniform by default.
         learner
-            The learner's matrix, where it differs from this one.
+            The learner's matrix, if it differs from this matrix.
         learner_prior
-            The learner's actual prior, where it differs from `prior`.
+            The learner's actual prior, if it differs from `prior`.
 
         Returns
         -------
@@ -210,7 +211,7 @@ class Model(Task):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists that JSON can hold."""
+        """Return the matrix and the labels as lists, for JSON."""
         return {**self.settings(), "matrix": self.matrix.tolist()}
 
     def to_csv(self, path: str | PathLike[str], *, raw: bool = False) -> None:
@@ -221,8 +222,8 @@ class Model(Task):
         path
             The file to write or replace.
         raw
-            Whether to write labels as they are. By default a label that a spreadsheet would take
-            for a formula gets an apostrophe in front, which `read_model` removes.
+            Whether to write labels unchanged. By default a label that a spreadsheet would execute
+            as a formula is written with an apostrophe in front, which `read_model` removes.
 
         Examples
         --------
@@ -246,7 +247,7 @@ class Model(Task):
                 f"there is no entry 'matrix'; found {label_rules.shorten(tuple(content))}."
             )
         if isinstance(content["matrix"], (str, PathLike)):
-            # Content from an unknown source must not make the library read files.
+            # Content from an untrusted source must not make the library read files.
             raise CobayesError(
                 "the entry 'matrix' is text; expected a list of rows.",
                 "cobayes.read_model(path) reads a file.",
@@ -326,7 +327,7 @@ def _read_table(
 
 
 def as_model(matrix: MatrixLike) -> Model:
-    """Return a `Model`, making one where something else was given."""
+    """Return a `Model`, made from the argument unless it is one."""
     if isinstance(matrix, Model):
         return matrix
     held = getattr(matrix, "model", None)
@@ -334,14 +335,14 @@ def as_model(matrix: MatrixLike) -> Model:
 
 
 def as_task(matrix: MatrixLike | Task) -> Task:
-    """Return a task as it is, and the `Model` of anything else."""
+    """Return a task unchanged, and the `Model` of a matrix."""
     if isinstance(matrix, Model):
         return matrix
     return require_usable(matrix) if isinstance(matrix, Task) else Model(matrix)
 
 
 def smooth(matrix: MatrixLike, epsilon: float) -> Model:
-    """Make a non-negative matrix positive by mixing every column with the uniform one.
+    """Make a non-negative matrix positive by mixing every column with the uniform distribution.
 
     Every column is normalised to sum to one and becomes ``(1 - epsilon) column + epsilon / n``.
 
@@ -370,7 +371,7 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
 
 
 def normalize_columns(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divide every column by its sum, which may be too large for a float64."""
+    """Divide every column by its sum, also if the sum exceeds the range of float64."""
     largest = array.max(axis=0)
     if array.max() < LARGE:
         return array / array.sum(axis=0)
@@ -381,7 +382,7 @@ def normalize_columns(array: NDArray[np.float64]) -> NDArray[np.float64]:
 def require_same_world(teacher: Model, learner: Model) -> None:
     """Raise an error unless two models have the same data and hypotheses.
 
-    A model without labels of its own may be combined with any model of the same shape.
+    A model without labels may be combined with any model of the same shape.
     """
     if teacher.shape != learner.shape:
         raise CobayesError(

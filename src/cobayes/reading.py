@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EXAMPLE_PREFIX = "example:"
 
 Entries = tuple[NDArray[np.float64], list[str] | None, list[str] | None]
-"""A matrix with the labels of data and hypotheses, None where the file has none."""
+"""A matrix with the labels of data and hypotheses; None if the file has no labels."""
 
 _LONGEST_NAME = 120
 
@@ -40,13 +40,13 @@ _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 def read_model(path: str | os.PathLike[str]) -> Model:
     """Read a labelled matrix from a file; the suffix of its name determines the format.
 
-    In a table (``.csv``, ``.tsv``) the first row holds the hypotheses and the first column the
-    data; a table of numbers alone is a matrix without labels. Semicolons and a first line
-    ``sep=;`` are recognised; where the separator is not a comma, 0,25 is 0.25. A first column of
-    numbers is a hypothesis, unless its heading is empty or "datum". JSON (``.json``) holds
-    ``{"matrix": [[...]], "data": [...], "hypotheses": [...]}`` (the labels may be missing), a
-    bare list of rows, or what pandas writes with ``orient="split"``. In Parquet (``.parquet``)
-    the index holds the data.
+    In a table (``.csv``, ``.tsv``) the first row contains the hypotheses and the first column the
+    data; a table of only numbers is a matrix without labels. Semicolons and a first line ``sep=;``
+    are recognised; if the separator is not a comma, 0,25 is read as 0.25. A first column of numbers
+    is a hypothesis, unless its heading is empty or "datum". JSON (``.json``) contains ``{"matrix":
+    [[...]], "data": [...], "hypotheses": [...]}`` (the labels may be missing), a list of rows, or
+    the output of pandas with ``orient="split"``. In Parquet (``.parquet``) the index contains the
+    data.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def read_entries(path: str | os.PathLike[str]) -> Entries:
 
 
 def existing_file(path: object) -> Path:
-    """Return the path of a file to read, or say why there is none."""
+    """Return the path of a file to read, or raise an error with the reason."""
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         raise CobayesError(
             f"the file to read is {shown(path)}; expected a path.",
@@ -158,7 +158,7 @@ def _to_entries(file: Path, table: Cells) -> Entries:
             "give it at least one row and one column of numbers; in a table, commas, semicolons or "
             "tabs stand between them.",
         )
-    # Labels that are numbers (years, say) become text, so that they are not taken for positions.
+    # Labels that are numbers, such as years, become text, so that they are not read as positions.
     data = None if table.data is None else [str(label) for label in table.data]
     hypotheses = None if table.hypotheses is None else [str(label) for label in table.hypotheses]
     matrix = np.empty((len(table.rows), len(table.rows[0])))
@@ -301,7 +301,7 @@ def _read_parquet(file: Path) -> Cells:
             frame = frame.set_axis([str(i) for i in range(len(frame))], axis=0)
     if frame.index.isna().any():
         raise CobayesError(
-            f"{file} has a missing label in its index.", "give every row a label of its own."
+            f"{file} has a missing label in its index.", "give every row a different label."
         )
     cells = frame.astype(object).where(frame.notna(), None)
     return Cells(
@@ -313,7 +313,7 @@ def _read_parquet(file: Path) -> Cells:
 
 
 def _require_small(file: Path, opened: Any) -> list[str]:
-    """Return the text columns, or raise an error where the file would be too large in memory.
+    """Return the text columns, or raise an error if the file would need too much memory.
 
     The sizes come from the file's metadata; if these are wrong, reading fails later.
     """
@@ -355,7 +355,7 @@ def _require_short_texts(file: Path, num_bytes: int) -> None:
 
 
 def _bytes_of_text(column: Any) -> int:
-    """Return the number of bytes of all cells of a text column; repeated texts count every time."""
+    """Return the number of bytes of all cells of a text column, repeated texts included."""
     from pyarrow import types
 
     # pyarrow.compute makes its functions at import time, so type checkers do not know them.

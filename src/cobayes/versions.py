@@ -1,4 +1,4 @@
-"""The version of cobayes, and those of the machine and the packages, for bug reports."""
+"""The versions of cobayes, Python and the packages, for bug reports."""
 
 from __future__ import annotations
 

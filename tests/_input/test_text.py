@@ -1,4 +1,4 @@
-"""Models from text with separators: what is a label, what a number, and where a bad cell stands."""
+"""Models from text with separators: labels, numbers, and errors that name the bad cell."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Checks of single arguments."""
+"""Checks of arguments."""
 
 from fractions import Fraction
 

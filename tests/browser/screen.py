@@ -1,4 +1,4 @@
-"""What the tests of the page in a browser share: links, numbers on the page, files it gives."""
+"""Helpers for tests of the page in a browser: links, numbers on the page, downloads."""
 
 import base64
 import json
@@ -47,6 +47,6 @@ def screen_table(page):
 
 
 def wait_for_numbers(page, view):
-    """Wait for what is computed in the background."""
+    """Wait until the background computation has finished."""
     if view == "compare":
         page.wait_for_selector(".results [data-rule=SCBI] td")

@@ -227,7 +227,7 @@ def test_the_demo_explains_itself_and_saves_nothing(window, tmp_path):
         assert "You are the learner" in page.inner_text(".cobayes-text")
         page.click("button:has-text('Continue')")
         for _ in range(2):
-            assert "what the teacher thinks you believe" in page.inner_text(".cobayes-inside")
+            assert "the teacher's estimate of your belief" in page.inner_text(".cobayes-inside")
             assert page.locator(".cobayes-inside meter").count() == 4
             assert "Lesson 1 of 4" in page.inner_text(".cobayes-head")
             page.locator(".cobayes-choices button").first.click()

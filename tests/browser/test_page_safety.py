@@ -172,7 +172,7 @@ def test_scripts_that_are_not_the_pages_own_do_not_run(visit, pages):
             return [blocked.sort(), window.evil === undefined];
         }"""
     )
-    visit.complaints.clear()  # what the browser says about these is what is asked for
+    visit.complaints.clear()  # the browser's messages about these are expected
     assert refused == [["connect-src", "img-src", "script-src-elem", "style-src-elem"], True]
 
 

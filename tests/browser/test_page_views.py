@@ -135,7 +135,7 @@ def test_walls_and_goals_can_be_drawn(visit, pages):
     page.click(".tools-row button:has-text('Wall')")
     for row, column in ((1, 2), (2, 1)):
         page.click(f"[aria-label='row {row}, column {column}: free']")
-    assert "could not be reached" in page.inner_text(".grid-view .message")
+    assert "would be unreachable" in page.inner_text(".grid-view .message")
     page.focus("[aria-label='row 5, column 1: free']")
     page.keyboard.press("Enter")
     assert page.locator("[aria-label='row 5, column 1: wall']").count() == 1

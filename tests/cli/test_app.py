@@ -81,7 +81,10 @@ def test_an_unknown_command_is_a_usage_error(run):
 def test_a_usage_error_points_to_the_help_of_its_own_command(run, arguments, command):
     result = run(*arguments)
     assert result.exit_code == 2
-    assert result.stderr.splitlines()[-1] == f"hint: run '{command} --help' to see what it takes."
+    assert (
+        result.stderr.splitlines()[-1]
+        == f"hint: run '{command} --help' for its arguments and options."
+    )
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_the_table_names_the_winner_and_repeats_with_the_seed(run, world):
 
 def test_too_few_rounds_are_said_so(run):
     result = run("compare", "example:M_5", "--rounds", 1, "--lessons", 50, "--seed", 1)
-    assert "By neither rule were half of the learners sure" in result.stdout
+    assert "By neither rule did half of the learners become sure" in result.stdout
     assert "more than 1" in result.stdout
 
 

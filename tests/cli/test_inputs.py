@@ -1,4 +1,4 @@
-"""What users type, and outputs that must not be written."""
+"""Arguments that users type, and files that must not be overwritten."""
 
 import os
 

@@ -67,14 +67,14 @@ def num_finished(ledger):
 # The run of figure 3 waits, once three of its shards are done, for Ctrl-C.
 WAIT_AFTER_THREE = """
 import itertools, time
-from cobayes.runs.store import Store
-add, count = Store.add, itertools.count(1)
-def add_and_wait(store, *arguments):
-    add(store, *arguments)
-    if store.path.parent.name == "beliefs-exact" and next(count) == 3:
+from cobayes.runs.ledger import Ledger
+add, count = Ledger.add, itertools.count(1)
+def add_and_wait(ledger, *arguments):
+    add(ledger, *arguments)
+    if ledger.path.parent.name == "beliefs-exact" and next(count) == 3:
         print("three", flush=True)
         time.sleep(3600)
-Store.add = add_and_wait
+Ledger.add = add_and_wait
 """
 
 
@@ -100,7 +100,7 @@ def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(command, run, 
     rest = process.communicate(timeout=HANGS)[1]
     assert process.returncode in AFTER_CTRL_C
     assert "interrupted: stopped by Ctrl-C" in rest
-    assert "the same command goes on from here" in rest
+    assert "the same command continues the run" in rest
     assert not (tmp_path / "index.html").exists()
     assert 3 <= num_finished(ledger) < 40
     done = sum(map(num_finished, (tmp_path / "runs").glob("*/ledger.sqlite")))
@@ -117,7 +117,7 @@ def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(command, run, 
 
     process = command(*arguments)
     rest = process.communicate(timeout=HANGS)[1]
-    assert "done before; nothing has changed since" in rest
+    assert "unchanged since it was built" in rest
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ import pytest
 import cobayes as cb
 from cobayes import _core
 
-# Digests of the main results, the same for every processor, compiler and version of Python. Where
-# numbers are meant to change, `python -m tests.core.test_bits` writes them anew.
+# Digests of the main results, the same for every processor, compiler and version of Python. After
+# an intended change of numbers, `python -m tests.core.test_bits` writes the new digests.
 HELD = Path(__file__).with_name("bits.json")
 
 # Inputs without logarithms or powers, whose last bits differ between libraries.

@@ -9,8 +9,8 @@ import pytest
 
 from tests import HANGS
 
-# Each is one call that takes minutes. A process that used this many seconds of processor time is
-# ended by the system.
+# Each is one call that takes minutes. The system ends a process after this number of seconds of
+# processor time.
 LIMIT = 20
 CALLS = {
     "lessons": "cb.simulate(np.eye(50) + 0.1, 0, num_rounds=100_000, num_lessons=20_000)",

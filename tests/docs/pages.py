@@ -1,9 +1,8 @@
 """Run the code of a page: python blocks in one namespace, commands as processes.
 
-A block ```` ```text ```` right after a python block is what it prints; in a ```` ```console ````
-block, what follows a command is what that prints. Three dots stand for anything.
-
-``python -m tests.docs.pages PAGE ...`` writes what the code prints now into the pages.
+A block ```` ```text ```` right after a python block is its output; in a ```` ```console ```` block,
+the lines after a command are its output. Three dots match any text.  ``python -m tests.docs.pages
+PAGE ...`` writes the current output of the code into the pages.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ WIDTH = "80"
 
 @dataclass
 class Block:
-    """A fenced block of a page: its language, its content, and where that stands."""
+    """A fenced block of a page: its language, its content, and its position."""
 
     language: str
     content: str
@@ -71,7 +70,7 @@ def run_page(path: Path, folder: Path) -> list[tuple[int, int, str, str]]:
     Returns
     -------
     list of (start, end, expected, found)
-        For each output that the page shows: where, and what was printed.
+        For each output on the page: its position, the expected and the actual text.
     """
     text = path.read_text(encoding="utf-8")
     namespace: dict = {"__name__": f"page_{path.stem}"}
@@ -148,7 +147,7 @@ def run_command(command: str, where: str) -> str | None:
 
 
 def refresh(path: Path) -> None:
-    """Write what the code of a page prints now into the page."""
+    """Write the current output of a page's code into the page."""
     text = path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         outputs = run_page(path, Path(folder))

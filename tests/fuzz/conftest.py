@@ -18,7 +18,7 @@ settings.register_profile(
 
 @pytest.fixture(autouse=True)
 def warnings_are_no_errors_here():
-    """Let the library warn: whatever is fuzzed may deserve it. Only its own kind may be seen."""
+    """Allow the library's own warnings, and no others, for fuzzed input."""
     from cobayes.errors import CobayesWarning
 
     with warnings.catch_warnings():

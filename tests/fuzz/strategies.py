@@ -1,4 +1,4 @@
-"""What nobody should give, and what somebody will: hostile values for every kind of argument."""
+"""Hostile values for every kind of argument."""
 
 from __future__ import annotations
 

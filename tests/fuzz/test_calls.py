@@ -1,4 +1,4 @@
-"""Public calls: whatever is given, they return something sound or say what is wrong."""
+"""Public calls with hostile arguments return a valid result or raise a clear error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FUZZ = settings.get_profile("fuzz")
 
 
 def attempt(call, *arguments, **options):
-    """Return a result, or None where the call explained itself."""
+    """Return the result of a call, or None if it raised a clear error."""
     with contextlib.suppress(cb.CobayesError):
         return call(*arguments, **options)
     return None
@@ -206,7 +206,7 @@ def next_agents(agent, taught):
 
 
 def run(drawn):
-    """Return a lesson, or None where it was refused."""
+    """Return a lesson, or None if the call raised an error."""
     matrix, name, kind, taught, rounds, seed = drawn
     task = attempt(TASKS[name], matrix)
     rule = None if task is None else attempt(kind, task)

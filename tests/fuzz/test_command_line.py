@@ -1,4 +1,4 @@
-"""Command lines: whatever is typed, an exit code, one line and a hint, never a traceback."""
+"""Hostile command lines give an exit code, one line and a hint, never a traceback."""
 
 from __future__ import annotations
 

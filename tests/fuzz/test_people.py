@@ -1,4 +1,4 @@
-"""Tables of choices: whatever they hold, a sound fit or an error that says what is wrong."""
+"""Hostile tables of choices give a valid fit or a clear error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Teaching a class, and a learner one does not know."""
+"""Teaching a class, and a learner whose prior is unknown."""
 
 import numpy as np
 import pytest

@@ -98,4 +98,4 @@ def test_a_walker_that_slips_is_compared_by_many_lessons():
     assert found.teachers == ("random", "truthful", "literal", "SCBI", "likeliest")
     needed = found.result("likeliest", "BI").rounds_needed
     assert needed.counts.sum() + needed.num_unsure == 30
-    assert "greedy is left out: in this task it is uncertain" in repr(found)
+    assert "greedy is left out: in this task the state after a datum is random" in repr(found)

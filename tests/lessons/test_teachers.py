@@ -1,4 +1,4 @@
-"""The ways of choosing data: each does what its name says."""
+"""The teachers of `compare_teachers` choose data as documented."""
 
 from itertools import product
 

@@ -29,7 +29,7 @@ def test_the_section_shows_four_pictures_and_refutes_by_proof_and_by_record(sect
     ]
     assert [claim.verdict for claim in section.claims] == ["does not hold"] * 2
     assert "at most 0.5989," in section.claims[0].measured
-    assert "recorded in a file" in section.claims[1].measured
+    assert "recorded in a certificate" in section.claims[1].measured
     assert len(section.data["predicted-rounds"]) == 4
 
 

@@ -59,7 +59,7 @@ def test_the_section_shares_the_run_of_figure_2_and_judges_the_guess(tmp_path):
     # The true 1 - P is about 6 % off the formula at six rows, which 200,000 matrices see clearly.
     (claim,) = section.claims
     assert claim.verdict == "not decided"
-    assert "as an exact formula: χ²" in claim.measured
+    assert "test of the exact formula: χ²" in claim.measured
     table = section.data["figure-s1"]
     assert np.nanmax(np.abs(table["residual"][:20])) < 0.1
     assert table["formula"].to_numpy() == pytest.approx(empirical_formula(SIZES, **GUESS))

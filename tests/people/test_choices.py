@@ -91,10 +91,10 @@ def test_a_column_lesson_allows_a_problem_to_come_twice():
 
 
 def test_rounds_that_are_numbers_of_trials_are_noticed():
-    with pytest.warns(cb.CobayesWarning, match="looks like the number of a trial"):
+    with pytest.warns(cb.CobayesWarning, match="seems to contain trial numbers"):
         found = read(rows(round=[4, 5, 6, 1]))
     assert histories(found) == [(), (0,), (), ()]
-    # Where every trial is a problem of its own, or lessons are numbered, nothing can go wrong.
+    # There is no warning if every trial is a separate problem, or if lessons are numbered.
     read(rows(round=[4, 5, 6, 1]).iloc[1:])
     read(rows(round=[4, 5, 6, 1], lesson=[1, 1, 2, 1]))
 

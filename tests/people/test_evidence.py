@@ -80,7 +80,7 @@ def test_a_notebook_shows_table_and_conclusion(fits):
 
 def test_a_model_compared_with_itself_is_not_told_apart(fits):
     found = people.compare({"one": fits["social"], "two": fits["social"]}, loo=False)
-    assert "cannot be told from" in found.conclusion
+    assert "cannot be distinguished from" in found.conclusion
     assert "is open" in found.conclusion
     assert found.table["protected"].to_numpy() == pytest.approx(0.5)
 
@@ -159,7 +159,7 @@ def test_ratings_of_other_values_are_other_responses():
 
 
 def test_responses_that_every_draw_predicts_alike_leave_loo_a_number():
-    # Depth 0 on zeros and ones chooses evenly whatever the parameters are: log 3 per response.
+    # Depth 0 on zeros and ones chooses uniformly for all parameters: log 3 per response.
     concept = {"all": cb.Model([[1, 0, 1], [0, 1, 1], [0, 0, 1]])}
     rows = [("a", "all", 1, 2, 0), ("a", "all", 2, 2, 1), ("a", "all", 3, 2, 2)]
     columns = zip(*rows, strict=True)
@@ -172,7 +172,7 @@ def test_responses_that_every_draw_predicts_alike_leave_loo_a_number():
 
 
 def test_loo_of_tables_of_zeros_and_ones_is_a_number_at_every_depth():
-    # Where the truth allows every datum, depth 0 says the same whatever the lapse is.
+    # If every datum is possible under the truth, depth 0 predicts the same for every lapse.
     rng = np.random.default_rng(2)
     tables = {f"p{i}": np.c_[np.ones(6), rng.permutation([1, 1, 1, 0, 0, 0])] for i in range(4)}
     truth = {"depth": 1, "rationality": 3.0, "lapse": 0.05}

@@ -17,7 +17,7 @@ def test_inner_rationality_counts_only_where_it_matters():
     family = Family(depth=(0, 1, 2, np.inf), inner_rationality=(0.5, 2.0))
     used = {depth: "inner_rationality" in family.free_names(depth) for depth in family.depth}
     assert used == {0: False, 1: False, 2: True, np.inf: False}
-    # Who thinks to the end may still follow a learner of finite depth over rounds.
+    # A person of infinite depth may update the learner in mind by a rule of finite depth.
     assert "inner_rationality" in family.at(other=2).free_names(np.inf)
 
 

@@ -1,4 +1,4 @@
-"""The report is built section by section, keeps what it has, and shows only what is its own."""
+"""The report is built section by section, keeps unchanged sections, and shows no other files."""
 
 import errno
 import json
@@ -119,7 +119,7 @@ def test_a_section_that_would_come_out_the_same_is_not_built_again(tmp_path):
     options = {"tell": lambda *line: told.append(line[1])}
     build_paper(tmp_path, ["worked-example"], **options)
     build_paper(tmp_path, ["worked-example"], **options)
-    assert told[-1] == "done before; nothing has changed since"
+    assert told[-1] == "unchanged since it was built"
     for changed in ({"seed": 3}, {"scale": 0.5}, {"formats": ("svg",)}, {"fresh": True}):
         told.clear()
         build_paper(tmp_path, ["worked-example"], **changed, **options)

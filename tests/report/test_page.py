@@ -115,7 +115,7 @@ def test_the_worked_example_and_the_lesson_have_figures_that_move(report):
     page, _ = report
     frames = [attributes for tag, attributes in read(page).tags if tag == "iframe"]
     titles = [attributes["title"] for attributes in frames]
-    assert sorted(titles) == ["One lesson by three rules", "What one round does"]
+    assert sorted(titles) == ["One lesson by three rules", "The normalisations of one round"]
     assert all("Content-Security-Policy" in attributes["srcdoc"] for attributes in frames)
 
 

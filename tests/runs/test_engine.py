@@ -1,4 +1,4 @@
-"""The same bits, whoever computes them and however often they are stopped."""
+"""The same bits for any executor and after any number of interruptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Local processes and Dask: workers that die, threads, Ctrl-C, schedulers that go."""
+"""Local processes and Dask: workers that die, threads, Ctrl-C, lost schedulers."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class Interrupted(executors.Processes):
 
 
 def test_ctrl_c_ends_the_processes_before_any_shard_is_cancelled(tmp_path):
-    """A pool whose processes end fails where a shard of it was cancelled by somebody else."""
+    """A pool whose processes end fails if another thread has cancelled one of its shards."""
     with Interrupted() as executor, pytest.raises(RunInterrupted, match="0 of 40 shards"):
         run(drawing(), tmp_path, executor=executor)
     assert executor.cancelled_before_shutdown == [False, False]
@@ -204,7 +204,7 @@ def test_a_script_without_main_guard_is_told_so(tmp_path):
     )
     code, _, err = finish(start(script))
     assert code == 1
-    assert 'the call must stand under `if __name__ == "__main__":`' in err
+    assert 'the call must be under `if __name__ == "__main__":`' in err
 
 
 def test_a_function_defined_interactively_runs_in_this_process(tmp_path):
@@ -327,7 +327,7 @@ def test_a_scheduler_that_goes_away_is_named_and_the_run_can_go_on(tmp_path, pro
     scheduler.kill()
     code, out, err = finish(driver)
     assert (code, out) == (1, "")
-    assert "the scheduler is gone" in err
+    assert "the scheduler does not respond" in err
     assert "the same command then continues the run" in err
     assert "Traceback" not in err
     state = read_state(tmp_path / "run")

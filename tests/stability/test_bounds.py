@@ -1,4 +1,4 @@
-"""What the priors alone say about the success rate."""
+"""Bounds on the success rate that follow from the priors."""
 
 import numpy as np
 import pytest

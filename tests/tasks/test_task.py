@@ -1,4 +1,4 @@
-"""Any task: the state decides, agents carry it, one loop runs the lesson."""
+"""Custom tasks: states, random outcomes, and lessons on them."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def lesson(task, kind, num_rounds=6):
 
 
 class MadeAnew(Constant):
-    """The same matrix, made anew whenever it is asked for."""
+    """A task that makes a new copy of its matrix in every call."""
 
     def matrix_at(self, state):
         return cb.Model(MODEL.matrix.copy(), MODEL.data, MODEL.hypotheses)

@@ -178,5 +178,5 @@ def test_on_tables_with_zeros_only_scbi_has_the_invariants_of_even_data():
     for rule in (cb.BI(table), cb.Pragmatic(table, 1)):
         report = check_invariants(rule, 0, prior)
         assert [each.statement for each in report.failures] == [
-            "the mean belief is constant under data as even as the zeros allow"
+            "the mean belief is constant under data as equally frequent as the zeros allow"
         ]

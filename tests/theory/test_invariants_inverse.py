@@ -77,7 +77,7 @@ def test_a_subclass_has_its_parents_inverse_unless_it_answers_differently():
         """Answers as SCBI does."""
 
     class Own(cb.SCBI):
-        """Has answers of its own."""
+        """A custom response."""
 
         def respond(self, log_belief):
             return super().respond(log_belief)

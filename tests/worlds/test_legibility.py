@@ -1,4 +1,4 @@
-"""Planned walks, and how soon watchers understand."""
+"""Planned walks, and the number of moves until watchers are sure."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_a_world_means_scbi_of_it_and_a_plan_is_a_lesson_that_can_be_saved(tmp_p
 
 def test_plan_says_when_it_did_not_follow_every_way():
     world = GridWorld.with_goals_on_top(9, 5, 3, 0.7)
-    with pytest.warns(UserWarning, match="only the likeliest were followed") as caught:
+    with pytest.warns(UserWarning, match="only the likeliest were continued") as caught:
         plan = plan_walk(world, "A", beam_width=2)
     assert caught[0].filename == __file__
     assert plan.is_over

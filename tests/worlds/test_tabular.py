@@ -1,4 +1,4 @@
-"""Worlds given by a table, other people's environments among them."""
+"""Worlds given by a table, such as Gymnasium's environments."""
 
 from types import SimpleNamespace
 

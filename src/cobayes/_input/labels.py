@@ -1,4 +1,4 @@
-"""Labels of data and hypotheses, looking them up, and distributions over them."""
+"""Labels of data and hypotheses, their positions, and distributions over them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from cobayes._input.tables import as_floats
 from cobayes._input.validation import items
 from cobayes.errors import CobayesError, warn_user
 
-# A distribution as users give it: numbers in order, or by label.
+# A user's distribution: numbers in the order of the labels, or by label.
 Distribution = Mapping[str, float] | ArrayLike
 
-# A sum that differs from one by at most this is attributed to rounded printed digits.
+# A sum that differs from one by at most this is attributed to the rounding of printed digits.
 SUM_SLACK = 1e-3
 
 
@@ -118,7 +118,7 @@ def suggest(value: object, names: Sequence[str]) -> str:
 
 
 def shorten(labels: Sequence[str], limit: int = 12) -> str:
-    """List labels for a message, cutting a long list."""
+    """Return labels as a text for a message; a long list is shortened."""
     shown = ", ".join(quoted(label) for label in labels[:limit])
     return shown if len(labels) <= limit else f"{shown}, … ({len(labels)} in all)"
 
@@ -146,11 +146,11 @@ def as_distribution(
     Parameters
     ----------
     values
-        Shape (m,), or (..., m) where `batch` is true; None is the uniform distribution.
+        Shape (m,), or (..., m) if `batch` is true; None is the uniform distribution.
     labels, kind
         The m labels, and their kind: "datum" or "hypothesis".
     name
-        What to call the values in an error message.
+        The name of the values in error messages.
     batch
         Whether leading axes are allowed.
     in_logs
@@ -200,12 +200,12 @@ def _batch_place(which: Any) -> str:
 
 
 def aligned(values: Any, labels: tuple[str, ...], kind: str, name: str) -> Any:
-    """Put labelled numbers into the order of the labels; leave others as they are.
+    """Return labelled numbers in the order of the labels, and other values unchanged.
 
     Parameters
     ----------
     values
-        A mapping, a Series, a DataArray of one dimension, or anything without labels.
+        A mapping, a Series or a DataArray of one dimension; other values have no labels.
     labels, kind
         The labels, and their kind: "datum" or "hypothesis".
     name

@@ -27,7 +27,7 @@ def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
     Returns
     -------
     values, data, hypotheses
-        The labels are None where the table has none.
+        The labels are None if the table has no labels.
     """
     if isinstance(matrix, (np.ndarray, list)):
         return matrix, None, None
@@ -37,7 +37,7 @@ def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
         if empty_allowed and not str(matrix).startswith(reading.EXAMPLE_PREFIX):
             return reading.read_entries(matrix)
         matrix = reading.read_model(matrix)
-    held = getattr(matrix, "model", matrix)  # an example holds a model
+    held = getattr(matrix, "model", matrix)  # an example has a model
     if hasattr(held, "matrix") and hasattr(held, "hypotheses"):
         return held.matrix, held.data, held.hypotheses
     if hasattr(matrix, "toarray") and hasattr(matrix, "nnz"):
@@ -131,12 +131,12 @@ def _unpack_polars(frame: Any) -> tuple[Any, Any, Any]:
 
 
 def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.float64]:
-    """Return values as float64 in C order, or say why they are not numbers.
+    """Return values as float64 in C order; raise an error for an entry that is not a number.
 
     Parameters
     ----------
     values
-        Anything that NumPy takes. Masked, complex and text entries are refused.
+        Anything that NumPy can convert. Masked, complex and text entries are errors.
     copy
         Whether the result must have its own memory.
     name
@@ -144,7 +144,7 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         raise CobayesError(
-            f"the {name} has masked entries, which stand for missing values.",
+            f"the {name} has masked entries, which are missing values.",
             "fill them in, or drop them.",
         )
     try:
@@ -168,7 +168,7 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
 
 
 def _reason(values: Any, error: Exception) -> str:
-    """Return why values are not numbers: the first entry that is not one, else NumPy's message."""
+    """Return the first entry that is not a number, or else NumPy's message."""
     if getattr(values, "dtype", None) == np.dtype(object) and values.ndim == 2:
         for (row, column), entry in np.ndenumerate(values):
             try:
@@ -206,10 +206,9 @@ def require_entries(
         largest = array.max(axis=axis)
         if not largest.all() and not (kind == "datum" and empty_allowed):
             name = labels[int(np.argmin(largest))]
-            line, other = ("row", "hypothesis") if axis == 1 else ("column", "datum")
+            line = "row" if axis == 1 else "column"
             raise CobayesError(
-                f"the {line} of {kind} {name!r} is all zeros; every {kind} needs a {other} that "
-                "goes with it.",
+                f"the {line} of {kind} {name!r} is all zeros; expected a positive entry.",
                 "drop the datum, or give it a small number in every column, as cobayes.smooth does."
                 if kind == "datum"
                 else "add a datum for it (a null utterance).",

@@ -19,7 +19,7 @@ from cobayes.errors import CobayesError, warn_user
 # A first column with one of these headings holds the data's labels, even if they are numbers.
 _LABEL_HEADINGS = frozenset({"", "datum", "data"})
 
-# What spreadsheets and statistics programs write where a value is missing.
+# How spreadsheets and statistics programs write a missing value.
 _MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
@@ -38,9 +38,9 @@ _CELL.maxstring = _CELL.maxother = 60
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells as they were found, their labels, and a function that names the place of a cell.
+    """The cells of a file, their labels, and a function that names the place of a cell.
 
-    ``place`` takes the position of a cell in ``rows`` and returns, say, "line 3, column 2".
+    ``place`` maps the position of a cell in ``rows`` to a text such as "line 3, column 2".
     """
 
     rows: Sequence[Sequence[object]]
@@ -86,8 +86,9 @@ def find_delimiter(text: str, promised: str) -> tuple[str, str, int]:
     """Return the text to read, its separator, and the number of lines that were removed.
 
     A first line ``sep=;`` names the separator. Otherwise it is a tab if the suffix is ``.tsv``; a
-    semicolon if all lines have the same number of them (the first may have one less, if the cell
-    above the labels is left out); else a comma, a tab or a semicolon that occurs in the first line.
+    semicolon if all lines have the same number of semicolons (the first line may have one less, if
+    it has no cell above the labels); else a comma, a tab or a semicolon that occurs in the first
+    line.
     """
     declared, _, rest = text.partition("\n")
     if found := re.fullmatch(r'"?sep=(.)"?\r?', declared, re.IGNORECASE):
@@ -102,7 +103,7 @@ def find_delimiter(text: str, promised: str) -> tuple[str, str, int]:
 
 
 def with_decimal_point(cell: str) -> str:
-    """Return a number with its decimal comma replaced by a point, and any other text as it is."""
+    """Return a number with its decimal comma replaced by a point, and any other text unchanged."""
     is_decimal = _DECIMAL_COMMA.fullmatch(cell) and not _AMBIGUOUS.fullmatch(cell)
     return cell.replace(",", ".") if is_decimal else cell
 
@@ -149,7 +150,7 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Cells:
         if not label:
             raise CobayesError(
                 f"{file}, {lines[0]}, column {position}: the hypothesis has no label.",
-                "name it, or delete the column (a separator at the end of lines makes one).",
+                "name it, or delete the column (a separator at the end of lines adds a column).",
             )
     for line, label in zip(lines[1:], data or (), strict=False):
         if not label:
@@ -190,7 +191,7 @@ def is_number(text: str) -> bool:
 
 
 def not_negative(cell: Any) -> float:
-    """Return the number in a cell or raise an error that says what it holds instead."""
+    """Return the number in a cell, or raise an error that shows its content."""
     text = cell.strip() if isinstance(cell, str) else None
     if cell is None or (text is not None and text.lower() in _MISSING):
         found = "the cell is empty" if not text else f"{shown(cell)} is a missing value"
@@ -232,7 +233,7 @@ def not_negative(cell: Any) -> float:
 
 
 def advice(text: str | None) -> str:
-    """Return what to write instead of a text that is not a number."""
+    """Return a hint: how to write a text that is not a number."""
     plain = "" if text is None else text.strip()
     if _AMBIGUOUS.fullmatch(plain):
         return (
@@ -249,5 +250,5 @@ def advice(text: str | None) -> str:
 
 
 def shown(cell: object) -> str:
-    """Return anything as a message shows it: short, and quoted if it is text."""
+    """Return a value as text for a message: shortened, and quoted if it is text."""
     return _CELL.repr(cell)

@@ -1,4 +1,4 @@
-"""Checks of single arguments, with the same error texts for all functions."""
+"""Checks of arguments, with the same error texts for all functions."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def number_between(
     closed
         Which bounds are included: "", "low", "high" or "both".
     hint
-        What to do.
+        The hint of the error.
     """
     is_number = isinstance(value, (float, numbers.Real)) and not isinstance(value, bool)
     try:
         number = float(value) if is_number else float("nan")
     except OverflowError:  # beyond the range of float64
-        number = float("nan")  # outside of all bounds
+        number = float("nan")  # fails every check of bounds
     above = number >= low if closed in ("low", "both") else number > low
     below = number <= high if closed in ("high", "both") else number < high
     if not (above and below):
@@ -84,7 +84,7 @@ def items(
     values, name
         The collection, and the name of the argument.
     expected
-        The plural of what is expected, such as "lessons".
+        The plural of the expected items, such as "lessons".
     kind
         The class of each item.
     least
@@ -102,19 +102,19 @@ def items(
 
 
 def _shown(value: Any) -> str:
-    """Return a value as a message names it: a plain one itself, another one by its class."""
+    """Return the text of a value for a message: simple values by `repr`, others by their class."""
     plain = str | bytes | numbers.Number | list | tuple | dict | None
     return reprlib.repr(value) if isinstance(value, plain) else f"of type {type(value).__name__}"
 
 
 def generator(rng: Any = None) -> np.random.Generator:
-    """Return the generator that `numpy.random.default_rng` makes, or a clear error.
+    """Return the generator that `numpy.random.default_rng` makes, or raise an error.
 
     Parameters
     ----------
     rng
-        None, an integer >= 0, a SeedSequence, a BitGenerator or a
-        Generator, which is returned as it is.
+        None, an integer >= 0, a SeedSequence, a BitGenerator, or a Generator, which is returned
+        unchanged.
     """
     try:
         return np.random.default_rng(rng)
@@ -128,26 +128,25 @@ def generator(rng: Any = None) -> np.random.Generator:
 def seed_of(rng: Any) -> int:
     """Return 64 random bits, the seed of a call of the native core.
 
-    A seed or a SeedSequence gives the same bits every time it is used. A Generator advances, as in
-    any draw from it.
+    A seed or a SeedSequence gives the same bits in every call. A Generator advances.
     """
     return int(generator(rng).integers(2**64, dtype=np.uint64))
 
 
 def spawn_generators(rng: Any, count: int) -> list[np.random.Generator]:
-    """Return independent generators; `seed_of` says when they are the same again."""
+    """Return independent generators; like `seed_of`, they are reproducible for a seed."""
     return np.random.default_rng(seed_of(rng)).spawn(count)
 
 
 def lost_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0) -> list[str]:
-    """Return the parameters that `settings()` omits: a copy of the object would lose them.
+    """Return the parameters of the constructor that `settings()` omits.
 
     Parameters
     ----------
     kind
-        The class whose ``settings()`` are saved and given to its constructor again.
+        The class whose constructor is called with ``settings()`` to make a copy.
     settings
-        What ``settings()`` returned.
+        The result of ``settings()``.
     num_given
         The number of leading parameters that are not settings, such as the matrix of a rule.
     """
@@ -160,7 +159,7 @@ def lost_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0) -
 
 
 def require_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0) -> None:
-    """Raise an error where `settings()` omits a parameter; see `lost_settings`."""
+    """Raise an error if `settings()` omits a parameter; see `lost_settings`."""
     lost = lost_settings(kind, settings, num_given)
     if lost:
         raise CobayesError(

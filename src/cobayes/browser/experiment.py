@@ -30,7 +30,7 @@ from cobayes.tasks.constraints import MovingCosts, WithoutRepeats
 from cobayes.tasks.task import Task
 
 Stimuli = str | Path | Iterable[Mapping[str, str]]
-"""Rows with the columns of `STIMULUS_COLUMNS`, or a CSV file that holds them."""
+"""Rows with the columns of `STIMULUS_COLUMNS`, or the name of a CSV file with these rows."""
 
 Prior = ArrayLike | Mapping[str, float] | Mapping[str, ArrayLike] | None
 
@@ -74,7 +74,7 @@ def write_experiment(
         `cobayes.without_repeats`, `cobayes.moving_costs` and `cobayes.sets_of`. Every hypothesis
         is taught once.
     folder
-        The folder to write: a new one, or one that is empty.
+        The folder to write; it must be new or empty.
     role
         The person's role: "learner" or "teacher".
     rule
@@ -82,20 +82,20 @@ def write_experiment(
     depth, rationality
         Depth and rationality of the pragmatic rule; infinite depth is SCBI.
     literal
-        How the literal learner of the pragmatic rule reads the table: each column as a
-        "likelihood", or the numbers as they are ("truth", as in rational speech acts).
+        The table of the pragmatic rule's literal learner: normalised columns ("likelihood"), or not
+        normalised ("truth", as in rational speech acts).
     prior, data_prior
-        The belief before the first datum and the probability of each datum that the partner
-        assumes; uniform by default. For all problems: a mapping by label, or numbers in the order
-        of the table. For each problem its own: a mapping from problem names to such values.
+        The partner's prior over hypotheses, and its data prior; uniform by default. One prior for
+        all problems is a mapping from label to number, or numbers in the order of the table;
+        different priors are a mapping from problem name to such a prior.
     response
-        What a person who learns is asked for after each datum: "guess" or "rating".
+        The response of a person who learns after each datum: "guess" or "rating".
     num_rounds
         Data per lesson.
     repeats
         Whether a datum may be shown again in a lesson; False forbids it in all problems.
     stimuli
-        Texts and pictures that stand for labels: rows (mappings), or a CSV file with the columns
+        Texts and pictures that replace labels: rows (mappings), or a CSV file with the columns
         label, text, image, alt (the image's alternative text) and problem; only label is required.
         An image is a local file, which is copied, or a data URI. If two rows have the same label
         and problem, the later one is used.
@@ -258,7 +258,7 @@ def read_stimuli(
             where = f"problem {problem!r} has no" if problem else "no problem has a"
             raise CobayesError(
                 f"the stimuli name {label!r}, but {where} datum or hypothesis of that name.",
-                "write the label as it stands in the table.",
+                "write the label exactly as in the table.",
             )
         # A row with the label alone shows the label.
         is_empty = not (row.get("text") or row.get("image") or row.get("alt"))
@@ -314,7 +314,7 @@ def _image(text: str, folder: Path, images: dict[str, Path]) -> str:
 
 
 def _distribution(model: Model, problem: str, values: Any, over: str) -> list[float] | None:
-    """Return a problem's distribution in the order of its labels; None is the uniform one."""
+    """Return a problem's distribution in the order of its labels; None is uniform."""
     is_by_problem = isinstance(values, Mapping) and not any(
         isinstance(value, Real) for value in values.values()
     )

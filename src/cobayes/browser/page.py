@@ -1,4 +1,4 @@
-"""The studio: one HTML file on which lessons can be watched, changed and compared."""
+"""The studio: one HTML file with interactive lessons."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ MAX_DATA, MAX_HYPOTHESES = 200, 60
 
 VIEWS = ("lesson", "table", "compare", "play", "grid")
 
-LIVE_FIGURES = {"round": "What one round does", "lesson": "One lesson by three rules"}
+LIVE_FIGURES = {"round": "The normalisations of one round", "lesson": "One lesson by three rules"}
 """Figures for other pages, with their titles."""
 
 
 class Studio:
     """A page on which one can watch lessons, edit the table and compare rules.
 
-    Everything is inside the page: it needs no server and no network, and sends nothing anywhere.
-    In a notebook the object shows itself; `save` writes the file.
+    The page is one file: it needs no server and no network, and sends no data. In a notebook the
+    object is displayed as the page; `save` writes the file.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Studio:
         Parameters
         ----------
         path
-            Such as "page.html"; the folder must exist.
+            The file, such as "page.html"; its folder must exist.
         """
         try:
             write_text(path, self.to_html())
@@ -85,7 +85,7 @@ class Studio:
 
 
 def studio(matrix: MatrixLike | None = None, *, view: str = "lesson") -> Studio:
-    """Make a page on which lessons can be watched, changed and compared.
+    """Make a page on which one can watch lessons, edit the table and compare rules.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def studio(matrix: MatrixLike | None = None, *, view: str = "lesson") -> Studio:
     Returns
     -------
     Studio
-        Shows itself in a notebook; ``.save("page.html")`` writes the page.
+        A notebook displays it as the page; ``.save("page.html")`` writes the file.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def live_figure(kind: str, matrix: MatrixLike | None = None, *, height: int | No
     Parameters
     ----------
     kind
-        "round": what one round does to the table. "lesson": one lesson by the three rules.
+        "round": the normalisations of one round. "lesson": one lesson by the three rules.
     matrix
         The table; the built-in example "gestures" by default.
     height
@@ -124,7 +124,7 @@ def live_figure(kind: str, matrix: MatrixLike | None = None, *, height: int | No
     Returns
     -------
     str
-        An ``iframe`` element that holds the whole figure.
+        An ``iframe`` element with the figure.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def live_figure(kind: str, matrix: MatrixLike | None = None, *, height: int | No
 
 
 def frame(page: str, *, title: str, height: int) -> str:
-    """Return an inline frame that holds a whole page.
+    """Return an ``iframe`` element with a page.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _first_table(matrix: MatrixLike | None) -> dict[str, Any]:
     """Return the part of the page's first state that names the table."""
     if isinstance(matrix, Task) and not isinstance(matrix, Model | WithoutRepeats):
         raise CobayesError(
-            f"the studio shows one table; that of a {type(matrix).__name__} changes.",
+            f"the studio shows one table; a {type(matrix).__name__} has several.",
             "give the table of one state, task.matrix_at(state); draw boards in the view 'grid'.",
         )
     example = examples["gestures"] if matrix is None else matrix

@@ -19,21 +19,22 @@ COMMANDS = {
     "teach": "Run one lesson and show the learner's belief after every round.",
     "compare": "Compare how many rounds learners need, by rule or by teacher.",
     "rates": "Show how fast the truth is learnt in the long run.",
-    "robustness": "Measure teaching where the teacher is wrong about the learner.",
+    "robustness": "Measure success if the teacher assumes a wrong prior.",
     "conjecture": "Check counter-examples to Conjecture 5.3 of the paper.",
-    "world": "Walk to a goal on a board while a watcher infers the goal.",
+    "world": "Run a walk to a goal, and a watcher who infers the goal.",
     "fit": "Fit models to people's choices, and compare the models.",
-    "studio": "Write a page on which lessons can be watched and changed.",
+    "studio": "Write a page with interactive lessons.",
     "experiment": "Write an experiment for people that runs in a browser.",
     "info": "Describe a matrix and check the paper's assumptions.",
     "examples": "List the built-in examples, show one, or write it to a file.",
     "reproduce": "Compute the paper's results and write the report.",
     "runs": "Show the progress of the runs in a folder.",
 }
-"""The commands and what they do, in the order of the help text.
+"""The commands and their descriptions, in the order of the help text.
 
-To add one, add its name here, and a function of that name, made a command by `options.command`, to
-a module of `cobayes.cli`: of the same name, or of that in `MODULES`.
+For a new command, add its name here, and a function of that name with the decorator
+`options.command` to a module of `cobayes.cli`: the module of the same name, or the module in
+`MODULES`.
 """
 MODULES = {
     "info": "describe",
@@ -45,14 +46,14 @@ MODULES = {
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 
-_LONG_WORD = re.compile(r"(\S{150})\S+")  # longer words in messages are cut
+_LONG_WORD = re.compile(r"(\S{150})\S+")  # longer words in messages are shortened
 
 
 class Application(click.Group):
     """All commands; each is imported when it is used.
 
-    ``--debug`` may stand anywhere on the command line: people append it when they repeat a command
-    that failed.
+    ``--debug`` may be anywhere on the command line, because users append it to a command that
+    failed.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -99,7 +100,7 @@ class Application(click.Group):
                 )
                 sys.stdout.flush()
             except click.Abort as stop:
-                # `RunInterrupted` says what is saved and how to go on.
+                # The message of `RunInterrupted` says what is saved and how to continue.
                 told = getattr(stop.__cause__, "message", "by Ctrl-C; nothing more was done.")
                 _say("interrupted", "yellow", told, getattr(stop.__cause__, "hint", None))
                 code = INTERRUPTED
@@ -123,7 +124,7 @@ def explain(error: Exception) -> int:
         path = "cobayes" if context is None else context.command_path
         code, text = BAD_INPUT, error.format_message()
         text = text[:1].lower() + text[1:]
-        hint = f"run '{path} --help' to see what it takes."
+        hint = f"run '{path} --help' for its arguments and options."
     elif isinstance(error, OSError) and error.strerror:  # such as a full disk
         text = ("" if error.filename is None else f"{error.filename}: ") + f"{error.strerror}."
     else:
@@ -166,6 +167,6 @@ def _show_warnings_in_one_line() -> None:
 def app() -> None:
     """Teach and learn by Sequential Cooperative Bayesian Inference (SCBI).
 
-    A teacher who knows the true hypothesis picks data; a learner updates its belief. In plain
-    Bayesian inference (BI) neither thinks of the other; in SCBI both do.
+    A teacher who knows the true hypothesis chooses data; a learner updates its belief. In plain
+    Bayesian inference (BI) neither reasons about the other; in SCBI both do.
     """

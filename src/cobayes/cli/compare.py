@@ -26,13 +26,13 @@ _ROWS, _BAR = 12, 16
 )
 @options.matrix
 @options.hypothesis()
-@options.rounds(100, "How many data the teacher may show in a lesson.")
-@options.lessons(10_000, "How many lessons to simulate by each rule.")
+@options.rounds(100, "Largest number of data in a lesson.")
+@options.lessons(10_000, "Number of lessons by each rule.")
 @options.level
 @options.names(
     "--teachers",
     metavar="all|NAMES",
-    help="Compare ways of choosing the data for BI, pragmatic and SCBI learners: all, or some of "
+    help="Compare teachers of BI, pragmatic and SCBI learners: all, or some of "
     f"{','.join(TEACHERS)}.",
 )
 @options.names(
@@ -52,9 +52,9 @@ _ROWS, _BAR = 12, 16
 def compare(given: Given) -> None:
     """Compare two rules by the rounds that a learner needs to be sure of the truth.
 
-    The rules are BI and SCBI, or BI and the rule that --rule names. Teacher and learner follow the
-    same rule, and many lessons are simulated. With --teachers, ways of choosing the data are
-    compared instead.
+    The rules are BI and SCBI, or BI and the rule of --rule. Teacher and learner follow the same
+    rule, and many lessons are simulated. With --teachers, teachers that choose the data in
+    different ways are compared instead.
     """
     if given.questions is not None and given.teachers is None:
         raise CobayesError("--questions belongs to --teachers.", "add --teachers all.")
@@ -161,7 +161,7 @@ def _mean_rounds(ensemble: Ensemble) -> str:
     needed = ensemble.rounds_needed
     rounds = np.repeat(np.arange(len(needed.counts)), needed.counts)
     if needed.num_unsure:
-        # A learner who was never sure needs at least one round more than the simulated ones.
+        # A learner who was never sure needs more rounds than were simulated.
         least = rounds.sum() + needed.num_unsure * (ensemble.num_rounds + 1)
         return f"at least {least / ensemble.num_lessons:.1f}"
     stderr = rounds.std(ddof=1) / np.sqrt(len(rounds))
@@ -171,9 +171,9 @@ def _mean_rounds(ensemble: Ensemble) -> str:
 def _verdict(medians: dict[str, int | None]) -> str:
     known = sorted((median, name) for name, median in medians.items() if median is not None)
     if not known:
-        return "By neither rule were half of the learners sure; give more --rounds."
+        return "By neither rule did half of the learners become sure; give more --rounds."
     if len(known) == 1:
-        return f"Only by {known[0][1]} was half of the learners sure; give more --rounds."
+        return f"Only by {known[0][1]} did half of the learners become sure; give more --rounds."
     (fast, winner), (slow, other) = known
     if slow == fast:
         return f"Both rules bring half of the learners there by round {slow}."

@@ -25,20 +25,18 @@ def conjecture() -> None:
 @options.command(
     "cobayes conjecture check tv-paper-matrix --seed 1",
     "",
-    "Certificates that come with cobayes:",
+    "Certificates in cobayes:",
     "euclidean-separated",
     "euclidean-three-hypotheses",
     "l1-small-perturbations",
     "tv-paper-matrix",
 )
-@options.argument(
-    "file", help="The file of a certificate, or the name of one that comes with cobayes (below)."
-)
-@options.lessons(None, "How many lessons to simulate (default: what FILE asks for).", least=100)
+@options.argument("file", help="The file of a certificate, or a name from the list below.")
+@options.lessons(None, "Number of lessons (default: that of FILE).", least=100)
 @options.seed()
 @options.as_json
 def check(given: Given) -> int:
-    """Run a certificate again: measure the success rate against the conjecture.
+    """Check a certificate: compare the success rate with the conjecture's bound.
 
     The exit code is 0 if the counter-example is confirmed: both estimates of the success rate lie
     at least six standard errors below the conjectured bound, or a proved upper bound (an enclosure,
@@ -101,7 +99,7 @@ def _show_limit(outcome: LimitCheck) -> None:
         "Conjecture 5.3, l1 distance, small perturbations",
         [
             ("l1 distance of the priors", "<"),
-            ("failure over what is allowed, at least", ">"),
+            ("failure rate over its bound, at least", ">"),
             ("standard errors above one", ">"),
         ],
         [*rows, ("limit", limit, f"{outcome.standard_errors:.1f}")],

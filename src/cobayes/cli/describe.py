@@ -85,10 +85,10 @@ def _range(low: float, high: float) -> str:
 @options.command("cobayes examples", "cobayes examples diagnosis --csv diagnosis.csv")
 @options.argument("name", required=False, help="The example to show (default: list all).")
 @options.as_json
-@options.output("--csv", help="Write the matrix to a table that you can edit.")
+@options.output("--csv", help="Write the matrix to a CSV file.")
 @options.raw
 def examples(given: Given) -> None:
-    """List the built-in examples, show one, or write one to a file to start from."""
+    """List the built-in examples, show one of them, or write its matrix to a file."""
     if given.name is None:
         if given.csv is not None:
             raise CobayesError(
@@ -101,7 +101,7 @@ def examples(given: Given) -> None:
         rows = [[name, _size(example), example.title] for name, example in library.items()]
         terminal.show_table(None, [("name", "<"), ("size", ">"), ("what it is", "<")], rows)
         terminal.show(
-            "Use one anywhere a matrix is asked for: example:NAME (M1 and M1p also work)."
+            "Every command that reads a matrix accepts example:NAME (M1 and M1p also work)."
         )
         return
     example = library[given.name.removeprefix(EXAMPLE_PREFIX)]

@@ -80,7 +80,7 @@ def _texts(kind: type) -> dict[str, str]:
 
 
 def _written(value: Any) -> str | None:
-    """Return a default as it is typed: 0:20 for bounds, 0,1,inf for depths."""
+    """Return a default in the syntax of the command line: 0:20 for bounds, 0,1,inf for depths."""
     if isinstance(value, tuple):
         return ("," if len(value) > 2 else ":").join(f"{number:g}" for number in value)
     return None if value is None else f"{value:g}"
@@ -96,7 +96,7 @@ def _written(value: Any) -> str | None:
     type=click.Path(path_type=Path),
     help="A table (.csv, .tsv or .parquet) with the columns person, problem, round, hypothesis and "
     "datum. Learners have guess in place of hypothesis, or hypothesis and rating. A column count "
-    "in place of person and round says how many people gave this first response (--by none).",
+    "instead of person and round is the number of people with this first response (--by none).",
 )
 @options.path(
     "--problems",
@@ -121,21 +121,21 @@ def _written(value: Any) -> str | None:
     "--by",
     metavar="COLUMN",
     default="person",
-    help="Fit separately for each value of this column; 'none' pools everybody.",
+    help="Fit separately for each value of this column; 'none' pools all people.",
 )
-@options.no_repeats("People knew that no datum is shown twice to a learner.")
+@options.no_repeats("No datum could be shown twice in a lesson, and people knew it.")
 @click.option(
     "--loo/--no-loo",
     default=True,
-    help="Whether to compare by leave-one-out predictions, too; with thousands of responses that "
-    "takes longer than the fit.",
+    help="Whether to add leave-one-out predictions; with thousands of responses they take longer "
+    "than the fit.",
 )
 @options.flag("--cross-validation", help="Also predict each person by a fit to the others.")
 @options.flag(
     "--group", help="Also fit a hierarchical model of all persons; writes group.csv and people.csv."
 )
 @options.path(
-    "--out", "-o", metavar="FOLDER", default=Path("fit"), help="Where to write the results."
+    "--out", "-o", metavar="FOLDER", default=Path("fit"), help="The folder of the results."
 )
 @options.seed(0)
 @options.as_json
@@ -244,7 +244,7 @@ def _show(found: people.Fit, comparison: people.Comparison, group: pd.DataFrame 
 
 
 def _show_frame(title: str, frame: pd.DataFrame) -> None:
-    """Print a table whose first column holds names, and the others numbers."""
+    """Print a table whose first column contains names, and the others numbers."""
     names = list(frame.columns)
     terminal.show_table(
         title,

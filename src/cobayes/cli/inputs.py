@@ -29,21 +29,21 @@ from cobayes.rules import BI, SCBI, Pragmatic, Rule
 from cobayes.tasks.constraints import without_repeats
 from cobayes.tasks.task import Task
 
-# Positions have at most this many digits: Python refuses to read integers of thousands of digits.
+# Largest number of digits of a position: Python cannot read integers of thousands of digits.
 _MOST_DIGITS = 20
 # Options and arguments that name files to read.
 _SOURCES = ("matrix", "learner_matrix", "data_prior", "board")
 
 
 class Given(SimpleNamespace):
-    """The options that the user typed, by name, and the objects made from them.
+    """The user's options by name, and the objects made from them.
 
     Parameters
     ----------
     context
         The running command.
     typed
-        Its arguments and options. Files to write are checked at once.
+        Its arguments and options. Files to write are checked immediately.
     """
 
     # Defaults for commands without these options.
@@ -101,7 +101,7 @@ class Given(SimpleNamespace):
 
     @functools.cached_property
     def actual(self) -> NDArray[np.float64] | None:
-        """The learner's actual prior, if it differs from what the teacher assumes."""
+        """The learner's actual prior, if it differs from the teacher's assumption."""
         name, example = "learner's prior", self.example
         return read_distribution(self.learner_prior, self.model, name=name, example=example)
 
@@ -140,13 +140,13 @@ class Given(SimpleNamespace):
         return secrets.randbelow(2**32) if self.seed is None else self.seed
 
     def say_seed(self) -> None:
-        """Tell the user the seed that was chosen, unless the result holds it."""
+        """Print the seed that was chosen, unless the result contains it."""
         if "used_seed" in vars(self) and self.seed is None and not self.as_json:
             seed = self.used_seed
             terminal.say(f"seed {seed} (add --seed {seed} to see the same again)")
 
     def show_json(self, content: Mapping[str, Any]) -> None:
-        """Write a result as JSON, with the version, the matrix and the seed that made it."""
+        """Write a result as JSON, with the version, the matrix and the seed."""
         start = {"cobayes": __version__, "matrix": getattr(self, "matrix", None)}
         seed = {"seed": self.used_seed} if "used_seed" in vars(self) else {}
         known = {name: value for name, value in start.items() if value is not None}
@@ -158,7 +158,7 @@ class Given(SimpleNamespace):
         show: Callable[[], None],
         draw: Callable[[], Any] | None = None,
     ) -> None:
-        """Write the picture, if one was asked for, and the result as JSON or as text."""
+        """Write the figure, if requested, and the result as JSON or as text."""
         if self.plot is not None and draw is not None:
             from cobayes.plots.beliefs import save_picture
 
@@ -175,7 +175,7 @@ class Given(SimpleNamespace):
 
 
 def load_matrix(text: str, epsilon: float | None = None) -> tuple[Model, Example | None]:
-    """Return the model that ``example:NAME`` or a file name stands for, and the example."""
+    """Return the model of ``example:NAME`` or of a file, and the example."""
     is_example = text.startswith(EXAMPLE_PREFIX)
     example = examples[text.removeprefix(EXAMPLE_PREFIX)] if is_example else None
     source = text if example is None else example.model

@@ -1,4 +1,4 @@
-"""Commands, their arguments, and the types and options that several commands share."""
+"""The decorators of commands, types of values, and options of several commands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Decorator = Callable[[Any], Any]
 
 
 class Command(click.Command):
-    """A command whose help shows examples as they are typed."""
+    """A command whose help shows examples without line breaks."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the command line; an error about any option names the help of this command."""
@@ -30,7 +30,7 @@ class Command(click.Command):
             error.ctx = error.ctx or ctx
             raise
         except CobayesError as error:
-            hint = error.hint or f"run '{ctx.command_path} --help' to see what it takes."
+            hint = error.hint or f"run '{ctx.command_path} --help' for its arguments and options."
             raise CobayesError(error.message, hint) from None
 
     def get_short_help_str(self, limit: int = 0) -> str:
@@ -45,14 +45,14 @@ class Command(click.Command):
 
 
 class Group(Command, click.Group):
-    """A command with commands of its own."""
+    """A command with subcommands."""
 
 
 def command(*examples: str) -> Decorator:
     """Return a decorator that makes a command of a function, whose docstring is the help text.
 
-    The function gets one argument, an `inputs.Given` with what the user typed. It may return an
-    exit code.
+    The function has one argument, an `inputs.Given` with the user's options. It may return an exit
+    code.
     """
     epilog = "\n".join(["Examples:" if len(examples) > 1 else "Example:", *examples])
 
@@ -72,7 +72,7 @@ def command(*examples: str) -> Decorator:
 
 
 class Value(click.ParamType):
-    """A value that is made from the option's name and the text that the user typed."""
+    """A type of values: it converts the user's text, given the option's name."""
 
     name = "value"
 
@@ -80,7 +80,7 @@ class Value(click.ParamType):
         self.read = read
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ARG002
-        """Return the value, or raise an error that says what is expected."""
+        """Return the value, or raise an error with the expected form."""
         return self.read(max(param.opts, key=len), str(value).strip())
 
 
@@ -104,7 +104,7 @@ def flag(*flags: str, help: str) -> Decorator:
 def count(
     *flags: str, least: int, help: str, default: int | None = None, infinite: bool = False
 ) -> Decorator:
-    """Return an option that takes an integer of at least `least`, and perhaps infinity."""
+    """Return an option whose value is an integer of at least `least`, or infinity if allowed."""
 
     def read(name: str, text: str) -> float:
         from cobayes._input.validation import whole_number
@@ -124,7 +124,7 @@ def count(
 def number(
     *flags: str, between: tuple[float, float], closed: str = "", help: str, **settings: Any
 ) -> Decorator:
-    """Return an option that takes a number between two bounds; `closed` are those included."""
+    """Return an option whose value is a number between two bounds; `closed` are those included."""
 
     def read(name: str, text: str) -> float:
         from cobayes._input.validation import number_between
@@ -140,7 +140,7 @@ def number(
 
 
 def choice(flag: str, *names: str, help: str, default: Any = None) -> Decorator:
-    """Return an option that takes one of several names, in upper or lower case."""
+    """Return an option whose value is one of several names, in upper or lower case."""
 
     def read(name: str, text: str) -> str:
         plain = text.lower()
@@ -165,7 +165,7 @@ def choice(flag: str, *names: str, help: str, default: Any = None) -> Decorator:
 
 
 def names(*flags: str, known: tuple[str, ...] = (), help: str, **settings: Any) -> Decorator:
-    """Return an option that takes names separated by commas: any, or known ones only."""
+    """Return an option whose value is names separated by commas: any names, or only known names."""
 
     def read(name: str, text: str) -> tuple[str, ...]:
         found = tuple(part.strip() for part in text.split(",") if part.strip())
@@ -178,7 +178,7 @@ def names(*flags: str, known: tuple[str, ...] = (), help: str, **settings: Any) 
 
 
 def pairs(*flags: str, help: str, **settings: Any) -> Decorator:
-    """Return an option that takes names with values, written a=1,b=2."""
+    """Return an option whose value is names with values, written a=1,b=2."""
 
     def read(name: str, text: str) -> dict[str, str]:
         found = {}
@@ -211,7 +211,7 @@ def _correction(text: str) -> str:
 
 
 def path(*flags: str, help: str, metavar: str = "FILE", **settings: Any) -> Decorator:
-    """Return an option that takes the name of a file or folder."""
+    """Return an option whose value is the name of a file or folder."""
     settings = {"type": click.Path(path_type=Path), **settings}
     return option(*flags, metavar=metavar, help=help, **settings)
 
@@ -262,30 +262,29 @@ prior = option(
 learner_prior = option(
     "--learner-prior",
     metavar="PRIOR",
-    help="The learner's actual prior, if the teacher assumes a wrong one (default: --prior).",
+    help="The learner's actual prior, if it differs from --prior (default: --prior).",
 )
 
 depth = count(
     "--depth",
     least=0,
     infinite=True,
-    help="The number of times that the pragmatic teacher reasons about the learner; 'inf' is SCBI "
-    "(default: 1).",
+    help="The depth of the recursion of the pragmatic rule; 'inf' is SCBI (default: 1).",
 )
 
 rationality = number(
     "--rationality",
     between=(0.0, float("inf")),
     metavar="ALPHA",
-    help="How strongly the pragmatic teacher prefers better data (default: 1).",
+    help="The exponent of the pragmatic teacher (default: 1).",
 )
 
 literal = choice(
     "--literal",
     "likelihood",
     "truth",
-    help="How the literal learner of a pragmatic teacher reads the table: columns as likelihoods, "
-    "or entries as truth values, as in rational speech acts (default: likelihood).",
+    help="The literal learner's table in a pragmatic rule: normalised columns (likelihood, the "
+    "default), or entries as truth values, as in rational speech acts (truth).",
 )
 
 data_prior = option(
@@ -301,8 +300,8 @@ def rule(default: str, *names: str) -> Decorator:
     helps = {
         "scbi": "full cooperation (scbi)",
         "bi": "plain Bayes (bi)",
-        "pragmatic": "reasoning to a --depth (pragmatic)",
-        "both": "SCBI and plain Bayes side by side (both)",
+        "pragmatic": "recursion of a given --depth (pragmatic)",
+        "both": "SCBI and plain Bayes (both)",
     }
     known = names or tuple(helps)
     listed = [helps[name] for name in known]
@@ -355,8 +354,8 @@ as_json = flag("--json", "as_json", help="Write JSON to stdout instead of text."
 
 raw = flag(
     "--raw",
-    help="Write labels to CSV unchanged (default: an apostrophe precedes labels that a spreadsheet "
-    "would run as formulas).",
+    help="Write labels to CSV unchanged (default: labels that a spreadsheet would execute as "
+    "formulas have an apostrophe in front).",
 )
 
 

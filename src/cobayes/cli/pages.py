@@ -30,9 +30,9 @@ from cobayes.errors import CobayesError
 )
 @options.smooth
 def studio(given: Given) -> None:
-    """Write a page on which lessons can be watched, changed and compared.
+    """Write a page on which one can watch lessons, edit the table and compare rules.
 
-    The page is one file. It needs no server and no network, and sends nothing anywhere.
+    The page is one file. It needs no server and no network, and sends no data.
     """
     table = None
     if given.matrix is not None:
@@ -41,7 +41,7 @@ def studio(given: Given) -> None:
     path = Studio(table).save(given.out)
     terminal.say(f"wrote {path}")
     if given.open_page and not webbrowser.open(path.resolve().as_uri()):
-        terminal.say("no browser was found; open the file by hand.")
+        terminal.say("no browser was found; open the file yourself.")
 
 
 @options.command(
@@ -64,7 +64,7 @@ def studio(given: Given) -> None:
     "--role",
     *("learner", "teacher"),
     default="learner",
-    help="The person's role; the computer plays the other role.",
+    help="The participant's role; the computer has the other role.",
 )
 @options.rule("scbi", "scbi", "bi", "pragmatic")
 @options.prior
@@ -73,9 +73,9 @@ def studio(given: Given) -> None:
     "--response",
     *("guess", "rating"),
     default="guess",
-    help="What a person who learns does after each datum: guess a hypothesis, or rate all.",
+    help="The response of a person who learns after each datum: guess a hypothesis, or rate all.",
 )
-@options.rounds(5, "How many data are shown in a lesson, one per round.")
+@options.rounds(5, "Number of data in a lesson, one per round.")
 @options.no_repeats()
 @options.path(
     "--stimuli",
@@ -85,7 +85,7 @@ def studio(given: Given) -> None:
 @options.option(
     "--grid",
     metavar="ROWSxCOLUMNS",
-    help="Lay the data out on a board, row by row, such as 6x6 (default: buttons in random order).",
+    help="Rows and columns of a board for the data: 6x6 (default: buttons in random order).",
 )
 @options.seed(help="The same seed gives every person the same draws (default: different draws).")
 @options.option(
@@ -95,8 +95,8 @@ def studio(given: Given) -> None:
 def experiment(given: Given) -> None:
     """Write a folder with an experiment for people (by jsPsych) that any web server can host.
 
-    The person learns from an artificial teacher, or teaches an artificial learner. The table that
-    the experiment saves is the one that 'cobayes fit' reads.
+    The person learns from an artificial teacher, or teaches an artificial learner. 'cobayes fit'
+    reads the table that the experiment saves.
     """
     given.require_rule_options()
     problems, priors, data_priors = {}, {}, {}
@@ -106,7 +106,7 @@ def experiment(given: Given) -> None:
         if name in problems:
             raise CobayesError(f"two problems are called {name!r}.", "rename one of the files.")
         problems[name] = model
-        # Labels are looked up in each table: the order of columns may differ.
+        # Priors are assigned by label in each table, because the order of columns may differ.
         own = f"prior of {name!r}"
         priors[name] = read_distribution(given.prior, model, name=own, example=example)
         data_priors[name] = read_distribution(given.data_prior, model, "datum", name=f"data {own}")

@@ -1,4 +1,4 @@
-"""``cobayes rates``: how fast the truth is learnt in the long run, by each rule."""
+"""``cobayes rates``: the asymptotic rates of convergence of the rules."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
 @options.count(
     "--samples",
     least=2,
-    help="Also compare the rules on this many random matrices of the same shape (default: none).",
+    help="Number of random matrices of the same shape on which to compare the rules (default: 0).",
 )
 @options.seed()
 @options.smooth
 @options.as_json
 def rates(given: Given) -> None:
-    """Show the asymptotic rates: by how much a round raises the log-odds of the truth.
+    """Show the asymptotic rates: the growth of the log-odds of the truth per round.
 
-    A row per hypothesis that is taught: the rate of each rule, in nats (natural logarithms) per
-    round, and the other hypothesis that sets the rate because it is hardest to tell from this one.
+    There is a row per taught hypothesis: the rate of each rule, in nats (natural logarithms) per
+    round, and the hypothesis that is hardest to distinguish from it and determines the rate.
     """
     model, rules = given.model, given.rules_on(given.model)
     chosen = range(model.num_hypotheses) if given.hypothesis is None else [given.target]
@@ -51,7 +51,8 @@ def _rates_of(rules: list[Rule], position: int) -> dict[str, Any]:
     found: dict[str, Any] = {"hypothesis": labels[position]}
     for rule in rules:
         rate = float(rate_of_convergence(rule, position))
-        # With an infinite rate no hypothesis is hardest: some datum rules out each of the others.
+        # With an infinite rate there is no hardest hypothesis: some datum excludes each of the
+        # others.
         rival = None
         if rate < float("inf"):
             rival = labels[int(relevant_hypothesis(rule, position))]
@@ -86,8 +87,7 @@ def _show(
         terminal.show(f"mean rate over the hypotheses: {text}")
     if any(entry[key]["rate"] == float("inf") for entry in table for key in names):
         terminal.show_text(
-            "inf: each other hypothesis is ruled out for good by some datum that is shown for the "
-            "taught one."
+            "inf: each other hypothesis is excluded by some datum of the taught hypothesis."
         )
     if comparison is not None:
         _show_comparison(comparison)

@@ -32,8 +32,8 @@ from cobayes.runs.progress import duration, joined, summary_line
     "--scale",
     metavar="quick|paper|FACTOR",
     default="quick",
-    help="The effort: 'quick' takes minutes, 'paper' repeats the paper's numbers of samples, a "
-    "number multiplies them.",
+    help="The numbers of samples: 'quick' takes minutes, 'paper' has the paper's numbers, a "
+    "number multiplies the paper's.",
 )
 @options.path("--out", metavar="DIR", default=Path("report"), help="The folder of the report.")
 @options.seed(2020)
@@ -43,7 +43,7 @@ from cobayes.runs.progress import duration, joined, summary_line
     metavar="ADDRESS|FILE",
     help="Address or scheduler file of a Dask cluster (default: this machine).",
 )
-@options.flag("--fresh", help="Delete the shards of earlier runs, and start over.")
+@options.flag("--fresh", help="Delete the shards of earlier runs, and start again.")
 @options.pairs(
     "--set",
     "settings",
@@ -63,8 +63,8 @@ from cobayes.runs.progress import duration, joined, summary_line
 def reproduce(given: Given) -> None:
     """Compute the paper's results and write DIR/index.html, a page that needs no network.
 
-    Parts computed earlier stay in the report, so that a single part can be added or repeated. A run
-    that was stopped, by Ctrl-C or by a power cut, continues when the same command is given again.
+    Earlier parts stay in the report, so that a single part can be added or repeated. The same
+    command continues a run that was stopped, by Ctrl-C or by a power cut.
     """
     if given.show_list:
         rows = [[recipe.name, recipe.summary] for recipe in RECIPES]
@@ -94,7 +94,7 @@ def reproduce(given: Given) -> None:
 
 
 def read_scale(text: str) -> float | None:
-    """Return --scale as a multiple of the paper's effort; None for ``quick``."""
+    """Return --scale as a multiple of the paper's numbers of samples; None for ``quick``."""
     named = {"quick": None, "paper": 1.0}
     if text.lower() in named:
         return named[text.lower()]
@@ -119,11 +119,11 @@ def read_scale(text: str) -> float | None:
 )
 @options.as_json
 def runs(given: Given) -> None:
-    """Show one line per experiment: shards that are done, computing time and time left.
+    """Show one line per experiment: finished shards, computing time and time left.
 
     A shard is the part of a run that one process computes and saves at a time. Runs of one
-    experiment in one folder share a line; give their folder to see each of them. Of a single run
-    the parameter values (points) are listed, too.
+    experiment in one folder share a line; give their folder to see each run. For a single run the
+    points (parameter values) are listed, too.
     """
     folder, found = given.folder, find_runs(given.folder)
     if not found:

@@ -37,19 +37,18 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
     help="The Euclidean distance by which the learner's prior is moved to find the direction in "
     "which success falls most.",
 )
-@options.lessons(10_000, "How many lessons to simulate for each prior.")
-@options.rounds(10_000, "Lessons that are undecided after this many rounds are stopped.")
+@options.lessons(10_000, "Number of lessons for each prior.")
+@options.rounds(10_000, "Largest number of rounds of a lesson.")
 @options.seed()
 @options.smooth
 @options.as_json
 @options.plot(" of the most dangerous directions, or a map of priors for three hypotheses")
 def robustness(given: Given) -> None:
-    """Measure how often teaching succeeds if the teacher is wrong about the learner's prior.
+    """Measure the success rate if the teacher assumes a wrong prior of the learner.
 
-    Teacher and learner follow SCBI. If the learner's prior differs from the one that the teacher
-    assumes, the learner may converge to a wrong hypothesis, however long the lesson is. The command
-    shows the success rate with its bounds, and the direction of the prior's error in which success
-    falls most.
+    Teacher and learner follow SCBI. If the learner's prior differs from the teacher's assumption,
+    the learner may converge to a wrong hypothesis. The command shows the success rate with its
+    bounds, and the error of the prior for which success falls most.
     """
     matrix = given.learner_matrix
     learner_rule = None if matrix is None else load_matrix(matrix, given.smooth)[0]
@@ -83,7 +82,7 @@ def _show(result: Robustness, *, is_own_learner: bool) -> None:
     if rate.num_unfinished:
         stopped = f"{rate.num_unfinished} of {rate.num_lessons} (in the interval)"
         facts.append(("lessons stopped undecided", stopped))
-    who = "this learner" if is_own_learner else "a learner as the teacher imagines it"
+    who = "this learner" if is_own_learner else "a learner with the assumed prior"
     terminal.show_facts(f"teaching {rate.hypothesis} to {who}", facts, ">")
     wrong = [j for j, name in enumerate(names) if name != rate.hypothesis]
     wrong = sorted((j for j in wrong if rate.outcomes[j] > 1e-4), key=lambda j: -rate.outcomes[j])

@@ -22,7 +22,7 @@ _BELIEF, _BAR, _NAME = 7, 10, 4
 )
 @options.matrix
 @options.hypothesis()
-@options.rounds(10, "How many data the teacher shows, one per round.", least=0)
+@options.rounds(10, "Number of data that the teacher shows, one per round.", least=0)
 @options.rule("scbi")
 @options.data_prior
 @options.flag("--best", help="Choose the data that raise the belief most, instead of drawing them.")
@@ -86,7 +86,7 @@ def _show_all(lessons: list[Lesson]) -> None:
 
 
 def show_lesson(lesson: Lesson, title: str) -> None:
-    """Print a lesson with all hypotheses side by side, or with the strongest other one."""
+    """Print a lesson with all hypotheses, or with only the strongest rival."""
     names, taught = lesson.model.hypotheses, lesson.hypothesis
     others = [h for h in range(len(names)) if h != taught]
     data = ("prior", *lesson.data_labels)

@@ -38,7 +38,7 @@ _ESCAPED = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *_DIRECTIONS)}
 
 
 def never_fail_to_encode() -> None:
-    """Let stdout and stderr replace each character that they cannot encode by a plain one."""
+    """Make stdout and stderr replace each character that they cannot encode."""
     codecs.register_error("cobayes.plain", _plain)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)  # missing in notebooks
@@ -54,19 +54,19 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 
 
 def _is_unicode() -> bool:
-    """Tell whether stdout takes every character."""
+    """Tell whether stdout can encode every character."""
     return "utf" in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
 
 
 def width() -> int | None:
-    """Return the width of the terminal; None where output goes elsewhere and is not cut."""
+    """Return the width of the terminal; None if stdout is not a terminal."""
     if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
         return shutil.get_terminal_size().columns
     return None
 
 
 def paint(text: str, *, err: bool = False, **style: Any) -> str:
-    """Return a text in colour or bold where stdout (or stderr) is a terminal that shows it."""
+    """Return a text in colour or bold if stdout (or stderr) is a terminal with colours."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     is_plain = is_plain or not (sys.stderr if err else sys.stdout).isatty()
     return text if is_plain else click.style(text, **style)
@@ -75,7 +75,7 @@ def paint(text: str, *, err: bool = False, **style: Any) -> str:
 def printable(text: str) -> str:
     """Return a text with a visible sign in place of each control character."""
     text = text.translate(_VISIBLE)
-    return text if _is_unicode() else text.replace("±", "+-")  # here, before widths are measured
+    return text if _is_unicode() else text.replace("±", "+-")  # before widths are measured
 
 
 def show(text: str = "", **style: Any) -> None:
@@ -84,7 +84,7 @@ def show(text: str = "", **style: Any) -> None:
 
 
 def show_text(text: str, start: str = "") -> None:
-    """Write a paragraph to stdout, wrapped on a terminal and indented by its start."""
+    """Write a paragraph to stdout after `start`; on a terminal it is wrapped and indented."""
     limit, indent = width(), " " * len(click.unstyle(start))
     lines = textwrap.wrap(printable(text), max(limit - len(indent), 20)) if limit else [text]
     for number, line in enumerate(lines):
@@ -98,7 +98,7 @@ def say(text: str, kind: str = "", color: str = "") -> None:
 
 
 def show_json(content: Any) -> None:
-    """Write valid JSON, and nothing else, to stdout; what is not finite becomes null."""
+    """Write valid JSON, and nothing else, to stdout; infinity and NaN become null."""
     is_ascii = not _is_unicode()
     text = json.dumps(_finite(content), indent=2, ensure_ascii=is_ascii, allow_nan=False)
     print(text.translate(_ESCAPED))
@@ -121,17 +121,16 @@ def show_table(
     *,
     least: Sequence[int] | None = None,
 ) -> None:
-    """Print a table that never shortens a number, however narrow the terminal is.
+    """Print a table; numbers are never shortened, also in a narrow terminal.
 
     Parameters
     ----------
     title
         A line above the table.
     columns
-        Heading of each column, and ">" for numbers (right-justified) or "<" for text. Where the
-        terminal is narrow, headings of numbers are broken into lines and text is wrapped; where
-        that is not enough, the table is wider than the terminal. Without any heading there is no
-        line of headings.
+        Heading of each column, and ">" for numbers (right-justified) or "<" for text. In a narrow
+        terminal headings of numbers are broken into lines and text is wrapped; if that is not
+        enough, the table is wider than the terminal. Without headings there is no line of headings.
     rows
         The cells.
     least
@@ -179,7 +178,7 @@ def _cut(text: str, size: int) -> list[str]:
 
 
 def _width(text: str) -> int:
-    """Return the width of a text in terminal columns: Chinese characters have two, accents none."""
+    """Return the width of a text in terminal columns: Chinese characters two, accents zero."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
@@ -191,7 +190,7 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _shrink(widths: list[int], least: list[int], limit: int) -> list[int]:
-    """Narrow the widest columns, one character at a time, until the table fits, if it can."""
+    """Narrow the widest columns, one character at a time, until the table fits, if possible."""
     found = list(widths)
     while _total(found) > limit:
         spare = [i for i in range(len(found)) if found[i] > least[i]]
@@ -225,7 +224,7 @@ def bar(value: float, size: int = 12) -> str:
 def patience(doing: str) -> Iterator[None]:
     """Show on stderr the work in progress, such as "running 9 lessons", after two seconds.
 
-    A terminal shows a line with the time so far, which goes away at the end; elsewhere it is one
+    On a terminal the line shows the time so far and is removed at the end; otherwise it is one
     plain line.
     """
     is_done = threading.Event()

@@ -1,4 +1,4 @@
-"""``cobayes world``: a walker shows its goal on a board, and a watcher infers it."""
+"""``cobayes world``: a walk to a goal on a board, and a watcher who infers the goal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _GAP = "    "
     between=(0.0, 1.0),
     metavar="FACTOR",
     default=0.5,
-    help="Factor, between 0 and 1, by which a reward shrinks with every step.",
+    help="Factor, between 0 and 1, of the reward per step.",
 )
 @options.path(
     "--board",
@@ -57,14 +57,14 @@ _GAP = "    "
     closed="low",
     metavar="PROBABILITY",
     default=0.0,
-    help="The probability that a move other than the chosen one happens.",
+    help="The probability that another move happens instead of the chosen one.",
 )
-@options.rounds(50, "The walk stops after this many moves.")
+@options.rounds(50, "Largest number of moves.")
 @options.seed()
 @options.as_json
 @options.output("--gif", help="Write an animation of the walk (needs matplotlib).")
 def world(given: Given) -> None:
-    """Walk to a goal on a board while a watcher infers the goal from the moves."""
+    """Run a walk to a goal on a board, and a watcher who infers the goal from the moves."""
     made = _make_world(given)
     goal = made.goal_index(made.goal_labels[0] if given.goal is None else given.goal)
     walks = [_walk(goal, rule, given) for rule in reversed(given.rules_on(made))]
@@ -105,7 +105,7 @@ def _walk(goal: int, rule: Rule, given: Given) -> Lesson:
 
 
 def _extra_moves(walk: Lesson) -> int | None:
-    """Return the number of moves beyond the shortest way; None if the goal was not reached."""
+    """Return the number of moves beyond the shortest walk; None if the goal was not reached."""
     world = cast("GridWorld", walk.teacher.task)
     if not walk.is_over:
         return None

@@ -30,7 +30,7 @@ from cobayes.stability.success import SuccessRate, success_rate
 
 FOLDER = resources.files("cobayes") / "data" / "conjecture"
 FORMAT = 2
-# A counter-example is confirmed if the failure rate exceeds the bound by this many standard errors.
+# A counter-example is confirmed if the failure rate exceeds its bound by six standard errors.
 STANDARD_ERRORS = 6.0
 # The largest number of pairs of a coupling; it matters if the prior of the taught hypothesis is
 # small.
@@ -57,12 +57,12 @@ class _Claim:
         self.evidence: dict[str, Any] = content.get("evidence", {})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold; `from_dict` undoes it."""
+        """Return the certificate as a dict for JSON; see `from_dict`."""
         return dict(self._content)
 
     @staticmethod
     def from_dict(content: dict[str, Any]) -> Certificate | LimitCertificate:
-        """Undo `to_dict`; the content names the kind of certificate."""
+        """Make a certificate of either kind from the result of `to_dict`."""
         return load_certificate(content)
 
 
@@ -72,9 +72,9 @@ class Certificate(_Claim):
     Attributes
     ----------
     distance : str
-        How the distance of the priors is measured: "euclidean", "l1" or "tv".
+        The distance between the priors: "euclidean", "l1" or "tv".
     model : Model
-        The matrix that both agents hold.
+        The matrix of both agents.
     hypothesis : int
         The position of the hypothesis that is taught.
     teacher_prior, learner_prior : ndarray
@@ -141,7 +141,7 @@ class Certificate(_Claim):
         num_lessons
             The number of lessons (default: the certificate's).
         rng
-            Anything that `numpy.random.default_rng` takes.
+            Anything that `numpy.random.default_rng` accepts.
 
         Returns
         -------
@@ -177,7 +177,7 @@ class LimitCertificate(_Claim):
     Attributes
     ----------
     model : Model
-        The matrix that both agents hold.
+        The matrix of both agents.
     hypothesis : int
         The position of the hypothesis that is taught.
     teacher_prior, direction : ndarray
@@ -228,7 +228,7 @@ class LimitCertificate(_Claim):
         num_lessons
             The number of lessons at each size (default: the certificate's).
         rng
-            Anything that `numpy.random.default_rng` takes.
+            Anything that `numpy.random.default_rng` accepts.
 
         Returns
         -------
@@ -249,12 +249,12 @@ class LimitCertificate(_Claim):
 
 
 def known_certificates() -> tuple[str, ...]:
-    """Return the names of the certificates that come with cobayes.
+    """Return the names of the certificates in cobayes.
 
     Returns
     -------
     tuple of str
-        Names that `load_certificate` takes, sorted.
+        Names for `load_certificate`, sorted.
 
     Examples
     --------
@@ -329,7 +329,7 @@ class CertificateCheck(Result):
     Attributes
     ----------
     certificate : Certificate
-        What was checked.
+        The certificate.
     lessons, coupled : SuccessRate
         Two estimates of the success rate, from independent random numbers.
     witness_margin : float or None
@@ -353,7 +353,7 @@ class CertificateCheck(Result):
 
     @property
     def standard_errors(self) -> dict[str, float]:
-        """By how many standard errors the upper end of each estimate lies below the conjecture."""
+        """Distance of each estimate's upper end below the conjectured rate, in standard errors."""
         bound = self.conjectured_success
         return {
             rate.method: (bound - rate.upper) / rate.stderr for rate in (self.lessons, self.coupled)
@@ -413,7 +413,7 @@ def witness_margin(certificate: Certificate) -> float:
     Returns
     -------
     float
-        Positive where the data prove the claim.
+        Positive if the data prove the claim.
 
     Examples
     --------
@@ -444,11 +444,11 @@ class LimitCheck(Result):
     Attributes
     ----------
     certificate : LimitCertificate
-        What was checked.
+        The certificate.
     limit : LimitSlope
         Failure rate divided by the conjecture's bound on it, in the limit of small perturbations.
     at_sizes : dict
-        The same at the certificate's sizes.
+        The same ratio at the certificate's sizes.
 
     Examples
     --------
@@ -464,7 +464,7 @@ class LimitCheck(Result):
 
     @property
     def standard_errors(self) -> float:
-        """By how many standard errors the ratio exceeds one in the limit."""
+        """Distance of the ratio in the limit above one, in standard errors."""
         return (self.limit.value - 1.0) / self.limit.stderr
 
     @property
@@ -475,7 +475,8 @@ class LimitCheck(Result):
     def __repr__(self) -> str:
         verdict = "confirmed" if self.is_confirmed else "not confirmed"
         return (
-            f"LimitCheck({verdict}; failure over what L1 allows is at least {self.limit.value:.3f} "
-            f"± {self.limit.stderr:.3f} in the limit, {self.standard_errors:.1f} standard errors "
+            f"LimitCheck({verdict}; failure rate over its L1 bound is at least "
+            f"{self.limit.value:.3f} ± {self.limit.stderr:.3f} in the limit, "
+            f"{self.standard_errors:.1f} standard errors "
             "above one)"
         )

@@ -1,6 +1,6 @@
 """The failure rate of teaching for tiny errors in the prior, and in the limit of no error.
 
-Beliefs, derivatives and weights are kept as logarithms, so that errors of 1e-200 and beliefs of
+Beliefs, derivatives and weights are stored as logarithms, so that errors of 1e-200 and beliefs of
 1e-1000 do not underflow.
 """
 
@@ -24,10 +24,11 @@ from cobayes.rules import SCBI
 
 Array = NDArray[np.float64]
 
-# While the ratio of the two beliefs is this close to one, one belief and a derivative are kept
-# instead of both.
+# While the ratio of the two beliefs differs from one by less than this, one belief and a derivative
+# are stored instead of both beliefs.
 NEARLY_EQUAL = math.log(1e-5)
-# A sequence ends when teacher and learner both have a belief this close to certainty.
+# A sequence ends when the largest beliefs of teacher and learner both differ from one by less than
+# this.
 SETTLED = math.log1p(-1e-9)
 
 
@@ -60,9 +61,9 @@ def limit_slope(
 ) -> LimitSlope:
     """Estimate the failure rate divided by Conjecture 5.3's bound in L1, for tiny perturbations.
 
-    The learner's prior is the teacher's plus a multiple of a direction. What is estimated is a
-    lower bound on this ratio, which grows with the number of rounds and converges to the ratio. A
-    value above one contradicts the conjecture.
+    The learner's prior is the teacher's plus a multiple of a direction. The estimate is a lower
+    bound on this ratio, which grows with the number of rounds and converges to the ratio. A value
+    above one contradicts the conjecture.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def limit_slope(
     direction
         Direction of the learner's error, (m,); it sums to zero.
     num_rounds
-        The number of rounds that are followed.
+        The number of rounds.
     log10_size
         The decimal logarithm of the L1 distance between the priors, for example -90. By default
         the limit of small distances is taken.

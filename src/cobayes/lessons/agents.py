@@ -27,13 +27,12 @@ Choice = Literal["draw", "likeliest", "forward"]
 
 
 class Learner:
-    """A learner: it holds a belief and updates it with every datum.
+    """A learner: it has a belief and updates it with every datum.
 
     Parameters
     ----------
     rule
-        How it learns: a rule made from the learner's matrix or task. A matrix, a model or a task
-        means `SCBI` of it.
+        The learner's rule; for a matrix, a model or a task, `SCBI` of it.
     prior
         Its belief before the first datum; uniform by default.
 
@@ -114,7 +113,7 @@ class Learner:
             )
 
     def move_on(self, row: int) -> None:
-        """Go to the state that follows a datum, without updating the belief."""
+        """Set the state that follows a datum, without updating the belief."""
         self._response = None
         found = self.rule.task.next_states(self.state, row)
         if len(found) == 1:
@@ -162,7 +161,7 @@ class Learner:
         return self._response
 
     def _rule_here(self) -> Rule:
-        """Return the rule in the present state of the task."""
+        """Return the rule in the current state of the task."""
         prior = self.rule.task.data_prior_at(self.state)
         if prior is not None and not prior.any():
             raise CobayesError(
@@ -176,7 +175,7 @@ class Learner:
         return copy.deepcopy(self, {id(self.rule): self.rule})
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the state of the agent to save; `restore` makes the same agent from it."""
+        """Return the agent's state for a file; `restore` makes the same agent from it."""
         return {
             "kind": self.kind,
             "rule": self.rule,
@@ -243,18 +242,17 @@ class Teacher(Learner):
     Parameters
     ----------
     rule
-        How it teaches: a rule made from the teacher's matrix or task. A matrix, a model or a task
-        means `SCBI` of it.
+        The teacher's rule; for a matrix, a model or a task, `SCBI` of it.
     hypothesis
         The true hypothesis, by position or label.
     prior
         The learner's prior as the teacher assumes it; uniform by default.
     rng
-        Anything that `numpy.random.default_rng` takes.
+        Anything that `numpy.random.default_rng` accepts.
     choice
-        "draw": the next datum is drawn from the rule's distribution, as in the paper.
-        "likeliest": it is the one with the highest probability, the first of several. "forward",
-        in worlds: it is drawn among the moves towards the goal, so that the walker arrives.
+        "draw": the next datum is drawn from the rule's distribution, as in the paper. "likeliest":
+        it is the datum with the highest probability, the first if there are several. "forward", in
+        worlds: it is drawn among the moves towards the goal.
 
     Examples
     --------
@@ -310,7 +308,7 @@ class Teacher(Learner):
         return datum
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the state of the agent to save, including its random generator."""
+        """Return the agent's state for a file, including its random generator."""
         return {
             **super().snapshot(),
             "hypothesis": self.rule.model.hypotheses[self.hypothesis],

@@ -29,7 +29,7 @@ _OPTIONS = ("aim", "level", "sharpness", "lapse")
 
 
 class ClassTeacher(Teacher):
-    """A teacher of several learners, or of one whose prior it does not know.
+    """A teacher of several learners, or of one learner whose prior is unknown.
 
     It models one learner for each prior, with a weight: the share of a class, or the probability of
     that prior. In every round it shows the datum after which its aim has the highest value; nothing
@@ -38,7 +38,7 @@ class ClassTeacher(Teacher):
     Parameters
     ----------
     rule
-        How the learners learn: a rule made from the matrix or task.
+        The learners' rule, made from the matrix or task.
     hypothesis
         The true hypothesis, by position or label.
     priors

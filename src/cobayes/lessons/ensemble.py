@@ -80,11 +80,11 @@ class Ensemble(Result):
     model : Model
         The learner's matrix with its labels.
     hypothesis : int
-        The position of the hypothesis that was taught.
+        The position of the taught hypothesis.
     rule_name, learner_rule_name : str
         The teacher's and the learner's rule.
     num_lessons, num_rounds : int
-        The size of the ensemble.
+        The number of lessons, and of rounds in each lesson.
     means, stds : ndarray
         Moments of the learner's belief in every hypothesis, (num_rounds + 1, m).
     rounds_needed : RoundsNeeded
@@ -161,7 +161,7 @@ class Ensemble(Result):
         Parameters
         ----------
         share
-            One number between 0 and 1, or several; several give one row each.
+            One number between 0 and 1, or several; the result then has one row for each.
         hypothesis
             The hypothesis, by position or label; the true one by default.
 
@@ -201,7 +201,7 @@ class Ensemble(Result):
         Returns
         -------
         ndarray
-            In nats; infinite where the belief is zero or one.
+            In nats; infinite if the belief is zero or one.
         """
         if self.paths is None:
             raise CobayesError(
@@ -215,7 +215,7 @@ class Ensemble(Result):
         return self.to_xarray().to_dataframe().reset_index()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return content that JSON can hold, without the paths; `from_dict` undoes it."""
+        """Return the statistics, without the paths, as a dict for JSON; see `from_dict`."""
         if self.paths is None:
             return super().to_dict()
         return replace(self, paths=None, path_rounds=self.path_rounds[:0]).to_dict()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 FEW_ROUNDS = 10_000
-"""Lessons up to this length take seconds; for longer ones time and memory are estimated first."""
+"""Lessons up to this number of rounds take seconds; for longer lessons the time is estimated."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +46,7 @@ class Lesson:
     log_beliefs, teacher_log_beliefs : ndarray
         Logarithms of the learner's beliefs and of the teacher's estimates, (k + 1, m).
     teacher, learner : Teacher, Learner
-        The agents after the last round. To continue from there, take the copies that `resume`
+        The agents after the last round. To continue the lesson, use the copies that `resume`
         returns.
     states : tuple
         The k + 1 states of the teacher's task, if agents see them (as in a `GridWorld`); else
@@ -115,13 +115,13 @@ class Lesson:
 
     @property
     def is_over(self) -> bool:
-        """Whether the task ended the lesson: a walker is at its goal, or no datum is left."""
+        """Whether the task ended the lesson: a walker is at its goal, or no datum is available."""
         return self.teacher.task.is_over(self.teacher.state, self.hypothesis)
 
     def rounds_until(self, level: float = 0.95) -> int | None:
         """Return the first round after which the learner's belief in the truth is at least `level`.
 
-        None if it never is; 0 if the prior already is.
+        None if there is no such round; 0 if the prior is at least `level`.
         """
         level = number_between(level, "level", 0.0, 1.0, closed="high")
         sure = np.flatnonzero(self.beliefs[:, self.hypothesis] >= level)
@@ -162,9 +162,9 @@ class Lesson:
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold; `from_dict` makes the same lesson again.
+        """Return the lesson as a dict for JSON; `from_dict` makes the same lesson again.
 
-        It holds labels, beliefs and the two agents with their rules; a shared matrix is written
+        It contains labels, beliefs and the two agents with their rules; a shared matrix is written
         once.
         """
         return saving.to_plain(
@@ -271,11 +271,11 @@ class Lesson:
 def run_lesson(
     teacher: Teacher, learner: Learner, num_rounds: SupportsIndex, *, rng: Any = None
 ) -> Lesson:
-    """Let a teacher teach a learner for some rounds.
+    """Run a lesson: a teacher teaches a learner for some rounds.
 
-    The agents may hold different matrices, tasks and priors; they start from their current beliefs
-    and states, and the lesson changes them. The lesson ends early where the teacher's task ends: a
-    walker has reached its goal, or (with a warning) no datum is left.
+    The agents may have different matrices, tasks and priors; they start from their current beliefs
+    and states, and the lesson changes them. The lesson ends early if the teacher's task ends: a
+    walker has reached its goal, or (with a warning) no datum is available.
 
     Parameters
     ----------

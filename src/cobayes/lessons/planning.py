@@ -46,14 +46,14 @@ def plan_lesson(
     Parameters
     ----------
     rule
-        A rule made from the task, which says what data may be shown. It is also the learner's rule
-        unless `learner_rule` is given. A matrix, a model or a task means `SCBI` of it.
+        A rule, whose task says which data may be shown; for a matrix, a model or a task, `SCBI` of
+        it. It is also the learner's rule unless `learner_rule` is given.
     hypothesis
         The hypothesis to teach, by position or label.
     num_rounds
         The number of rounds.
     learner_rule
-        How the learner learns: any rule over the same data and hypotheses.
+        The learner's rule, with the same data and hypotheses.
     prior
         The learner's prior; uniform by default.
     look_ahead
@@ -188,7 +188,7 @@ class Search:
     Parameters
     ----------
     task
-        The task, which says what data may be shown.
+        The task, which says which data may be shown.
     rule
         The learner's rule.
     hypothesis

@@ -1,4 +1,4 @@
-"""Agents, lessons and fits as content for JSON and for files.
+"""Agents, lessons and fits as JSON and in files.
 
 Python writes a number so that the same bits are read back. A task or rule that occurs several times
 is written once, in the list "objects", and referred to by its position. Files may come from an
@@ -51,7 +51,7 @@ def write(path: str | Path, kind: str, content: dict[str, Any]) -> None:
 
 
 def read(path: str | Path, kind: str) -> dict[str, Any]:
-    """Return the plain content that `write` wrote."""
+    """Return the content of a file that `write` wrote."""
     file = existing_file(path)
     try:
         head = json.loads(file.read_bytes())
@@ -105,7 +105,7 @@ def _damaged(kind: str, reason: str) -> CobayesError:
 
 
 def to_plain(content: dict[str, Any]) -> dict[str, Any]:
-    """Return content that JSON can hold.
+    """Return content as values that JSON can represent.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def to_plain(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def from_plain(content: dict[str, Any]) -> dict[str, Any]:
-    """Undo `to_plain`, except that arrays stay lists."""
+    """Return the objects of content made by `to_plain`; arrays stay lists."""
     made: list[Any] = []
 
     def decode(item: Any) -> Any:
@@ -181,7 +181,7 @@ def pack_generator(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def unpack_generator(content: Any) -> np.random.Generator:
-    """Undo `pack_generator`; a state that PCG64 cannot have is an error."""
+    """Make the generator that `pack_generator` described; an impossible state raises an error."""
     rng = np.random.default_rng(0)
     rng.bit_generator.state = content
     is_read = rng.bit_generator.state == content
@@ -203,7 +203,7 @@ def plain_logs(logs: NDArray[np.float64]) -> list[Any]:
 
 
 def read_logs(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Undo `plain_logs`: return logarithms of probabilities that sum to one, or raise an error."""
+    """Return the array that `plain_logs` wrote; probabilities must sum to one."""
     array = np.array(values, dtype=np.float64)
     if array.shape != shape:
         raise ValueError(f"{name} has the shape {array.shape}; expected {shape}")

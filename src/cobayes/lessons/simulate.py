@@ -63,9 +63,9 @@ def simulate(
     prior
         The learner's prior as the teacher assumes it; uniform by default.
     learner_rule, learner_prior
-        The learner's rule and prior, where they differ from the teacher's.
+        The learner's rule and prior, if they differ from the teacher's.
     rng
-        Anything that `numpy.random.default_rng` takes. The same seed gives the same bits on any
+        Anything that `numpy.random.default_rng` accepts. The same seed gives the same bits on any
         machine and for any number of threads.
     level
         The learner is sure when its belief in the truth is at least this.
@@ -80,10 +80,8 @@ def simulate(
         Means and standard deviations of the beliefs, the numbers of rounds until the learner was
         sure, and the paths that were kept.
 
-    Notes
-    -----
-    Algorithm 1 of the paper, without assumption (iii'). Lessons of the rules of this package on a
-    matrix, and on `without_repeats` of one, run in the native core. With other tasks and custom
+    Notes ----- Algorithm 1 of the paper, without assumption (iii'). The native core runs the
+    lessons of the built-in rules on a matrix, with or without repeats. With other tasks and custom
     rules, lessons run one by one in Python. A lesson that ends before the last round keeps its last
     belief.
 

@@ -152,7 +152,7 @@ def compare_teachers(
     Parameters
     ----------
     matrix
-        A matrix of any kind, a `Model` or any other task: what may be shown.
+        A matrix of any kind, a `Model` or any other task.
     hypothesis
         The hypothesis to teach, by position or label.
     teachers
@@ -166,22 +166,22 @@ def compare_teachers(
     learners
         Rules, their classes or names; plain Bayes, `Pragmatic` of depth 1 and SCBI by default.
     num_rounds, num_lessons
-        The length of a lesson, and the number of lessons where data are drawn.
+        The number of rounds of a lesson, and of lessons for each teacher that draws.
     level
         A learner is sure when its belief in the truth is at least this.
     prior
         The learners' prior, which the teachers know; uniform by default.
     questions
         For "active": the question to which each datum is an answer, n labels. By default every
-        datum is a yes-or-no question, answered "yes" with the probability in the matrix as it is;
-        where entries exceed one, "active" needs this argument.
+        datum is a yes-or-no question, whose answer is "yes" with the probability in the matrix; if
+        entries exceed one, "active" needs this argument.
     rng
-        Anything that `numpy.random.default_rng` takes.
+        Anything that `numpy.random.default_rng` accepts.
 
     Returns
     -------
     TeacherComparison
-        It prints as a table; `cobayes.plots.plot_teachers` draws it.
+        `print` shows it as a table; `cobayes.plots.plot_teachers` draws it.
 
     Notes
     -----

@@ -29,12 +29,12 @@ Array = NDArray[np.float64]
 TEACHERS = {
     "random": "any datum, all equally likely",
     "truthful": "any datum that speaks for the hypothesis, all equally likely",
-    "literal": "drawn by BI: as often as the hypothesis makes them",
+    "literal": "drawn by BI, from the normalised column of the hypothesis",
     "SCBI": "drawn by SCBI",
     "likeliest": "the likeliest datum of SCBI",
     "greedy": "the datum that raises this learner's belief most",
     "optimal": "the sequence that makes this learner sure in the fewest rounds, then greedy",
-    "active": "no teacher: a learner by Bayes asks the most informative question",
+    "active": "no teacher: a Bayesian learner asks the most informative question",
 }
 """The ways of choosing data that are compared, in the order of the table."""
 
@@ -89,11 +89,11 @@ def refused_teachers(task: Task, questions: Sequence[Any] | None) -> dict[str, s
     """Return the teachers that a task does not allow, and why."""
     found = {}
     if not task.is_certain:
-        why = "in this task it is uncertain where a datum leads"
+        why = "in this task the state after a datum is random"
         found |= {"greedy": why, "optimal": why}
     inner = task.task if isinstance(task, WithoutRepeats) else task
     if not isinstance(inner, Model):
-        found["active"] = "questions are asked of a matrix that does not change"
+        found["active"] = "questions need a matrix that does not change"
     elif questions is None and inner.matrix.max() > 1.0:
         found["active"] = (
             "entries above 1 are not probabilities of 'yes'; give questions=[...], the question "

@@ -12,20 +12,20 @@ from cobayes.report.section import Recipe, prose
 RECIPES = tuple(
     Recipe(name, summary, f"cobayes.paper.{module}", is_opening=name in ("lesson", "figure-2"))
     for name, module, summary in (
-        ("lesson", "lesson", "one lesson taught by plain Bayes and by SCBI, in pictures"),
-        ("figure-2", "rates", "how often and by how much SCBI is faster on random matrices"),
+        ("lesson", "lesson", "one lesson taught by plain Bayes and by SCBI, in figures"),
+        ("figure-2", "rates", "the rates of SCBI and BI on random matrices"),
         ("worked-example", "example", "the supplement's 2x2 example, every number recomputed"),
         ("theorems", "theorems", "consistency, rates and invariants, measured"),
-        ("figure-s1", "formula", "the supplement's empirical formula, fitted anew"),
+        ("figure-s1", "formula", "the supplement's empirical formula, and a new fit"),
         ("figure-3", "beliefs", "20x20 matrices after 5 rounds, exactly, and after 30, simulated"),
-        ("figure-4", "stability", "success when the learner's prior is another, four samples"),
+        ("figure-4", "stability", "success if the learner has another prior, four samples"),
         ("figure-s2", "stability", "success over discs around the teacher's prior, 25 cases"),
         ("figure-s3", "stability", "success along six rays, 25 cases"),
         ("figure-s4", "stability", "four hypotheses: success along fifteen directions, 9 cases"),
         ("figure-s5", "stability", "success for any prior and the proved bounds, 25 cases"),
-        ("figure-s6", "stability", "the same for four hypotheses, and Conjecture 5.3"),
-        ("figure-5", "stability", "success when a column of the learner's matrix is another"),
-        ("figure-s7", "stability", "the same for all five matrices"),
+        ("figure-s6", "stability", "success for any prior, four hypotheses, and Conjecture 5.3"),
+        ("figure-5", "stability", "success if a column of the learner's matrix differs"),
+        ("figure-s7", "stability", "success if a column differs, all five matrices"),
         ("figure-6", "grid", "the grid world, and the trends claimed for larger boards"),
         (
             "beyond",

@@ -36,7 +36,7 @@ PARTS = {"exact": (5, 300, 24, 1), "simulated": (30, 500, 60, 5)}
 
 
 def beliefs_experiment(context: Context, part: str) -> Experiment:
-    """Return the experiment of the upper panels, "exact", or of the lower ones, "simulated"."""
+    """Return the experiment of the upper panels, "exact", or of the lower panels, "simulated"."""
     num_rounds, paper, quick, per_shard = PARTS[part]
     num_matrices = context.setting(
         f"num_matrices_{part}", context.count(paper, at_least=2, quick=quick)
@@ -61,7 +61,7 @@ def beliefs_shard(
     Parameters
     ----------
     parameters
-        "part" ("exact" or "simulated"), "size", "num_rounds"; "num_lessons" where simulated.
+        "part" ("exact" or "simulated"), "size", "num_rounds"; "num_lessons" if simulated.
     seed_sequence
         The seed of the shard.
     num_samples
@@ -198,7 +198,7 @@ def build(context: Context) -> Section:
 
 
 def _panel(beliefs: pd.DataFrame, name: str) -> Figure:
-    """Draw a point per matrix, BI to the right and SCBI upwards, with the diagonal."""
+    """Draw a point per matrix, with BI on the x axis, SCBI on the y axis, and the diagonal."""
     bi, scbi = beliefs[f"{name}_bi"], beliefs[f"{name}_scbi"]
     figure, ax = new_axes(4.4, 4.2)
     low, high = min(bi.min(), scbi.min()), max(bi.max(), scbi.max())

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 LEARNER_PRIOR = (1 / 5, 1 / 3, 7 / 15)
 PROMISED = 0.6
-"""The success that Conjecture 5.3 promises this learner on M_1, in total variation."""
+"""Conjecture 5.3's lower bound on this learner's success rate on M_1, in total variation."""
 
 SIZES = (-1.5, -3.0, -10.0, -30.0, -60.0, -90.0, -150.0)
 """Decimal logarithms of the L1 distances of teacher's and learner's prior."""
@@ -95,7 +95,7 @@ def beyond_shard(
 
 
 def limit_case() -> LimitCertificate:
-    """Return the packaged case in which the L1 form fails."""
+    """Return the certificate against the L1 form."""
     found = load_certificate("l1-small-perturbations")
     assert isinstance(found, LimitCertificate)
     return found
@@ -133,7 +133,7 @@ def _rounds_needed(
 
 
 def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
-    """Return a learner's beliefs for drawn data, and for data chosen for it or for another one."""
+    """Return a learner's beliefs for drawn data, and for data chosen for it or the other."""
     model = examples[TEACHERS_MATRIX].model
     rule, other = RULES[name](model), RULES["SCBI" if name == "BI" else "BI"](model)
     prior = model.distribution()
@@ -183,7 +183,7 @@ def judge_enclosed(depth: int, upper: float) -> Claim:
 
 
 def judge_limit(here: Estimate) -> Claim:
-    """Judge Conjecture 5.3 in L1 from the certificate that comes with cobayes."""
+    """Judge Conjecture 5.3 in L1 by a certificate of cobayes."""
     recorded = limit_case().evidence["limit"]
     above = (recorded["value"] - 1.0) / recorded["stderr"]
     verdict = "does not hold" if above > 6.0 else "not decided"
@@ -255,7 +255,7 @@ def _draw_slopes(slopes: Sequence[Estimate]) -> Figure:
     low, high = values[-1] - errors[-1], values[-1] + errors[-1]
     ax.axhspan(low, high, color=BLUE, alpha=0.15, linewidth=0, label="limit")
     ax.axhline(1.0, color=VERMILION, linestyle="--", label="allowed, at most")
-    ax.set(xlabel="−log₁₀ of the L¹ distance of the priors", ylabel="failure over what is allowed")
+    ax.set(xlabel="−log₁₀ of the L¹ distance of the priors", ylabel="failure rate over its bound")
     ax.set_ylim(0.4, max(1.3, high + 0.05))
     ax.legend(loc="lower right")
     return figure

@@ -108,7 +108,7 @@ def judge_example(numbers: pd.DataFrame) -> tuple[Claim, ...]:
 
 
 def judge_divergence(kl: NDArray[np.float64]) -> Claim:
-    """Judge that the divergence is increasing, in the printed rounds and in later ones."""
+    """Judge that the divergence is increasing, in the printed rounds and in later rounds."""
     rises = np.diff(kl) > 0.0
     printed, later = rises[:PRINTED_ROUNDS], rises[PRINTED_ROUNDS:]
     verdict = "holds" if rises.all() else "holds except" if printed.all() else "does not hold"

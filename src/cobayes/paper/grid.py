@@ -1,7 +1,7 @@
 """Figure 6: the grid world, and two trends that the paper asserts for larger boards.
 
-Everything is exact. The paper does not say how exactly larger boards grow, which walk is watched,
-and how the gap is measured. A `Reading` is one choice of all three.
+All numbers are exact. The paper does not define how boards grow, which walk is observed, and how
+the gap is measured. A `Reading` is one choice of all three.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ RULES = {"BI": BI, "SCBI": SCBI}
 DISCOUNTS = np.round(np.arange(0.02, 0.981, 0.02), 2)
 TREND_DISCOUNTS = (0.2, 0.3, 0.5, 0.7, 0.85)
 SHIFT = 0.1
-"""How far the learner's discount is from the teacher's, in the paper's right panel."""
+"""Difference between the learner's and the teacher's discount, in the paper's right panel."""
 
 # The shortest walk to A on the paper's board, left first.
 TO_THE_GOAL = ("left", "left", "left", "up", "up")
@@ -50,18 +50,18 @@ class Reading:
     Attributes
     ----------
     name : str
-        The growing quantity and the watched walk, in words.
+        A text that names the growing quantity and the observed walk.
     sizes : tuple
         Pairs (width, number of goals), in growing order.
     layout : str
-        "top": three rows, goals spread over the upper edge, three moves, as the paper draws it.
-        "around": a square board, goals spread over its whole edge, the start in the middle, and
-        the eight moves of a king.
+        "top": three rows, goals on the upper edge, three moves, as in the paper's drawing.
+        "around": a square board, goals on all edges, the start in the middle, and the eight moves
+        of a king.
     walk : str
-        The moves that are watched: "left, up"; the "shortest" walk to the goal, left first; or its
-        first "m + 1 moves" where there are m goals.
+        The observed moves: "left, up"; the "shortest" walk to the goal, left first; or its first "m
+        + 1 moves", with m the number of goals.
     scale : str
-        Whether the gap is one of beliefs or of log-odds.
+        The scale of the gap: beliefs or log-odds.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Reading:
         return GridWorld(width, width, start, goals, discount, actions=KING_MOVES)
 
     def moves(self, width: int, num_goals: int) -> tuple[str, ...]:
-        """Return the moves that are watched on a board of odd width."""
+        """Return the observed moves on a board of odd width."""
         if self.walk == "left, up":
             return ("left", "up")
         shortest = ("left",) * (width // 2) + ("up",) * 2
@@ -105,14 +105,14 @@ READINGS = (
     Reading(f"{_WALK}, log-odds", _WIDTHS, walk="shortest", scale="log-odds"),
     Reading("width and goals together; m + 1 moves", _BOTH, walk="m + 1 moves", scale="log-odds"),
 )
-"""Readings of the claim, side by side."""
+"""All readings of the claim."""
 
 
 # --- Experiment ------------------------------------------------------------------------------
 
 
 def grid_experiment(context: Context) -> Experiment:
-    """Return the experiment of Figure 6; nothing in it is random."""
+    """Return the experiment of Figure 6, which uses no random numbers."""
     shift = context.setting("shift", SHIFT)
     # Both learners' discounts must lie between 0 and 1.
     shifted = DISCOUNTS[(DISCOUNTS - shift > 0.01) & (DISCOUNTS + shift < 0.99)]
@@ -271,7 +271,7 @@ _TRENDS = {"gap": 1.0, "SCBI_difference": -1.0, "BI_difference": -1.0}
 
 
 def trend_of(values: Array, sign: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return for each discount whether every step, and the total change, has the right sign.
+    """Return for each discount whether every step, and the total change, has the claimed sign.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def trend_of(values: Array, sign: float) -> tuple[NDArray[np.bool_], NDArray[np.
 
 
 def judge_trends(trends: Mapping[str, Mapping[str, Array]]) -> tuple[Claim, ...]:
-    """Judge the trends on larger boards, each with all readings side by side."""
+    """Judge the trends on larger boards, each over all readings."""
     middle = TREND_DISCOUNTS.index(0.5)
     claims = []
     for quantity, sign in _TRENDS.items():
@@ -319,7 +319,7 @@ PICTURES = {
     "trend-goals": ("number of goals, width 25", "gap", "goals"),
     "trend-difference": (f"{_WALK}, log-odds", "SCBI_difference", "width"),
 }
-"""The trends that are drawn: reading, quantity, and what grows."""
+"""The trends that are drawn: reading, quantity, and the label of the axis."""
 
 
 def build(context: Context) -> Section:

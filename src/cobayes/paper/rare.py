@@ -1,10 +1,10 @@
 """1 - P for random matrices on which BI is almost never faster, by multilevel splitting.
 
 The score of a matrix is BI's mean rate minus SCBI's, and 1 - P is the probability of a positive
-score. A population of matrices climbs through rising levels of the score up to zero. At each level
-the matrices below it are replaced by copies of those above, and all of them take steps of a Markov
-chain that stays above the level. The product of the shares that pass the levels is an estimate of 1
-- P. Figure 2 has its estimates beside those of plain sampling.
+score. A population of matrices passes through increasing levels of the score up to zero. At each
+level the matrices below it are replaced by copies of those above, and all matrices make steps of a
+Markov chain that stays above the level. The product of the shares that pass the levels is an
+estimate of 1 - P. Figure 2 has its estimates beside those of plain sampling.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def exception_probabilities(
     num_data, num_hypotheses
         The shape.
     num_estimates
-        The number of estimates; each has a population of its own.
+        The number of estimates; each has its own population.
     num_particles
         Matrices in a population.
     num_sweeps
@@ -277,8 +277,8 @@ class Population:
 def propose_exponentials(old: Array, step: float, rng: np.random.Generator) -> Array:
     """Move independent exponentials by a kernel that is reversible for them.
 
-    An exponential is the squared length of a complex normal variable z, which is mixed with a
-    fresh one, ``sqrt(1 - step^2) z + step z'``. The correlation of old and new is 1 - step^2.
+    An exponential is the squared length of a complex normal variable z, which is combined with a
+    new variable, ``sqrt(1 - step^2) z + step z'``. The correlation of old and new is 1 - step^2.
     """
     real, imaginary = step * math.sqrt(0.5) * rng.standard_normal((2, *old.shape))
     return (math.sqrt(1.0 - step * step) * np.sqrt(old) + real) ** 2 + imaginary**2

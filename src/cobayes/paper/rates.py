@@ -50,7 +50,7 @@ SHAPES = {
 
 PANELS = {"n-by-2": "AB", "10-by-m": "CD", "n-by-n": "EF"}
 # Seconds per entry of a matrix and per pair of entries on one core, measured by
-# `cobayes reproduce figure-2`; used for the size of shards alone.
+# `cobayes reproduce figure-2`; used only for the size of shards.
 _SECONDS_PER_ENTRY = {"n-by-2": 3e-9, "10-by-m": 7e-9, "n-by-n": 7e-9}
 _SECONDS_PER_PAIR = 2e-10
 _SHARD_SECONDS = 1.5
@@ -103,7 +103,7 @@ def rates_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str
 
 
 def _samples_per_shard(family: str, num_data: int, num_hypotheses: int) -> int:
-    """Return the number of matrices for one or two seconds, rounded to 1, 2 or 5 times 10^k."""
+    """Return the number of matrices per shard (one or two seconds), 1, 2 or 5 times 10^k."""
     cost = num_data * num_hypotheses * _SECONDS_PER_ENTRY[family]
     if num_hypotheses > 2:
         cost += num_data * num_hypotheses**2 * _SECONDS_PER_PAIR

@@ -1,4 +1,4 @@
-"""The theorems on consistency and rates, and the invariants behind them, on example matrices."""
+"""The theorems on consistency and rates, and the invariants of their proofs, on examples."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ SETTLED = 1.0 - 1e-5
 MIXTURE_MATRIX, MIXTURE_ROUNDS = "M_3", 10_000
 _LESSONS_PER_SHARD, _LEARNERS_PER_SHARD = 200, 2048
 
-# Largest differences that count as agreement: for a slope, as a share of the theorem's rate; for a
-# share of learners; for an identity in double precision.
+# Largest accepted differences: for a slope, as a share of the theorem's rate; for a share of
+# learners; for an identity in double precision.
 _RATE_LIMIT, _SHARE_LIMIT, _ROUNDING = 0.05, 0.05, 1e-9
 # Our readings of "in probability" and of "almost never" in finitely many rounds.
 _SURE_SHARE, _ALMOST_ALL = 0.95, 0.9
@@ -99,7 +99,7 @@ def theorem_experiment(context: Context, models: Models) -> Experiment:
 
 
 def without_relevant(model: Model, hypothesis: int, rule: str) -> Array:
-    """Return a prior that excludes the hypothesis which sets the rate and is uniform elsewhere."""
+    """Return a prior that excludes the relevant hypothesis and is uniform elsewhere."""
     count = model.num_hypotheses
     rates = np.full(count, np.inf)
     for other in set(range(count)) - {hypothesis}:
@@ -161,7 +161,7 @@ def _shard_of_invariants(
 def _shard_of_uniform(
     parameters: Mapping[str, Any], num_learners: int, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Count the hypotheses that learners end at; with two equal agents the coupling is diagonal."""
+    """Count the final hypotheses of learners; with two equal agents the coupling is diagonal."""
     ends = coupling(
         np.array(parameters["matrix"]),
         prior=parameters["prior"],
@@ -176,7 +176,7 @@ def _shard_of_uniform(
 def _shard_of_mixtures(
     parameters: Mapping[str, Any], count: int, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Let BI learn from mixtures of hypotheses; count how often it misses the mixture."""
+    """Count the mixtures of hypotheses from whose data BI does not converge to the mixture."""
     matrix = np.array(parameters["matrix"])
     truths = rng.dirichlet(np.ones(matrix.shape[1]), count)
     logs = rng.multinomial(MIXTURE_ROUNDS, truths @ matrix.T) @ np.log(matrix)
@@ -212,7 +212,7 @@ PARTS = {
     "mixtures": _shard_of_mixtures,
     "atoms": _shard_of_atoms,
 }
-"""What a shard computes, by the part that its point belongs to."""
+"""The function that computes a shard, by the part of its point."""
 
 
 # --- Numbers ---------------------------------------------------------------------------------
@@ -349,7 +349,7 @@ def _judge_identity(claim: str, *, worst: float, limit: float = _ROUNDING, **num
 
 
 def judge_destinations(result: RunResult) -> Claim:
-    """Judge by Pearson's χ² that under uniform data learners end as often as the prior says."""
+    """Judge by Pearson's χ² that under uniform data the final hypotheses have prior frequencies."""
     shares, priors, variances, statistic = [], [], [], 0.0
     ends = ends_table(result)
     for given, counts in zip(ends.prior, ends.counts, strict=True):
@@ -371,7 +371,7 @@ def judge_destinations(result: RunResult) -> Claim:
 
 
 def judge_mixtures(found: Mapping[str, Any]) -> Claim:
-    """Judge that BI does not find a true distribution over several hypotheses."""
+    """Judge that BI does not converge to a true distribution over several hypotheses."""
     (low,), (high,) = share_intervals([int(found["away"])], [int(found["count"])])
     numbers = {"low": low, "high": high, "limit": _ALMOST_ALL, "num_rounds": MIXTURE_ROUNDS}
     text = words("mixtures", found=found, **numbers)
@@ -416,7 +416,7 @@ def build(context: Context) -> Section:
 
 
 def _shown(name: str) -> str:
-    """Return a matrix's name as text shows it: symbols for the paper's."""
+    """Return a matrix's name for a text, with the paper's symbols."""
     first, comma, rest = name.partition(",")
     return (in_symbols(first) if first.startswith("M") else first) + comma + rest
 

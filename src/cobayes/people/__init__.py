@@ -1,7 +1,7 @@
 """People as teachers and learners: score, fit, compare, recover and simulate their responses.
 
-Everything takes a long table of responses (person, problem, round, hypothesis, datum) and the
-problems by name. It needs pandas (``pip install '.[people]'``).
+All functions accept a long table of responses (person, problem, round, hypothesis, datum) and the
+problems by name. They need pandas (``pip install '.[people]'``).
 """
 
 # ruff: noqa: E402 (without pandas the modules below cannot be loaded)

@@ -1,8 +1,8 @@
 """Draws of a group and of its people by Laplace's method with importance sampling.
 
-Every person has candidates for parameters and depth, drawn around normal approximations. Their
-log-likelihoods are computed once: a group only changes their weights. The group itself is drawn
-by importance sampling of its few parameters. Points are on the whole line (`Likelihood.from_line`).
+For every person, candidates for parameters and depth are drawn around normal approximations. Their
+log-likelihoods are computed once; a draw of the group changes only their weights. The group's own
+parameters are drawn by importance sampling. Points are on the logit scale (`Likelihood.from_line`).
 
 Axes: draws of the group (g), people (u), candidates (n), depths (k), free parameters (p).
 """
@@ -29,16 +29,16 @@ NUM_CANDIDATES, FEWEST, MOST = 60_000, 256, 2048
 # The number of times that candidates are drawn again around the previous draws, and the number of
 # these draws.
 NUM_ROUNDS, NUM_TRIAL_DRAWS = 3, 100
-# Modes are searched between plus and minus this logit; at the ends parameters are practically at
-# their bounds.
+# Modes are searched between plus and minus this logit; at these logits a parameter is practically
+# at its bound.
 LINE_END = 12.0
-# Candidates come from normal approximations in groups whose spread is the likeliest one times these
-# factors, because the spread differs between draws of the group.
+# Candidates come from normal approximations for groups whose spread is the likeliest spread times
+# these factors, because the spread varies between draws of the group.
 FACTORS = (1.0 / 3.0, 1.0, 3.0)
 # Step of the finite differences for second derivatives of the group's density: far above the
 # rounding of single precision, and small relative to the standard deviations of a group.
 STEP = 0.05
-# Smallest second derivative of a group's density; that of the prior at its mode is 1/2.
+# Smallest second derivative of a group's log density (the prior's at its mode is 1/2).
 LEAST_PRECISION = 0.1
 
 
@@ -63,7 +63,7 @@ def draw_group(alone: Fit, num_draws: int, random: np.random.Generator, tell: Pr
 
 
 class _Penalised:
-    """The posterior of every unit in logits, given a group, in the form that `maximise` takes."""
+    """The posterior of every unit in logits, given a group, as an argument for `maximise`."""
 
     def __init__(self, likelihood: Likelihood, mean: Array, spread: Array) -> None:
         self.likelihood, self.mean, self.spread = likelihood, mean, spread
@@ -89,12 +89,12 @@ class _Penalised:
 
 
 class _Candidates(NamedTuple):
-    """Points on the logit scale for every person, with their weights apart from the group.
+    """Points on the logit scale for every person, with weights that do not include the group.
 
     Attributes
     ----------
     points : ndarray
-        (p, u, n); zero where a depth does not have the parameter.
+        (p, u, n); zero if the candidate's depth does not have the parameter.
     depth : ndarray
         (n,): the position of each candidate's depth.
     has : ndarray

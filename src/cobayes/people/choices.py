@@ -1,4 +1,4 @@
-"""Read the tables of a study: problems with priors, responses, numbers for each label."""
+"""Read the tables of a study: problems with priors, responses, and features."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ COLUMNS = {
     "guess": ("person", "problem", "round", "datum", "guess"),
     "rating": ("person", "problem", "round", "datum", "hypothesis", "rating"),
 }
-"""Columns that a table needs, by kind of response; the last one holds the response."""
+"""Required columns of a table, by kind of response; the last column contains the response."""
 
 ONLY = "*"
-"""Name of a single problem that was given without one; it goes with every choice."""
+"""Name of a single problem that was given without a name and is used for every choice."""
 
 _SUFFIXES = (".csv", ".tsv", ".json", ".parquet")
 # The largest number of responses; each takes about 1 kB of memory.
@@ -186,10 +186,10 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
 def _lessons(
     frame: pd.DataFrame, datum: Positions, hypothesis: Positions, response: str
 ) -> tuple[Positions, Positions]:
-    """Return the lesson of every row, and the number of data shown in it before.
+    """Return the lesson of every row, and the number of data shown before the row in this lesson.
 
-    A lesson is one person, one problem and, where there is such a column, one ``lesson``; in a
-    table of counts every row is one.
+    A lesson is a person with a problem and, if the table has this column, a value of ``lesson``; in
+    a table of counts every row is a lesson.
     """
     if "count" in frame.columns:
         return np.arange(len(frame)), np.zeros(len(frame), dtype=np.int64)
@@ -263,10 +263,10 @@ def _warn_about_rounds(frame: pd.DataFrame, steps: Any, gap: Any) -> None:
         )
     elif "lesson" not in frame.columns and are_trials and len(steps) > len(starts):
         warn_user(
-            "the column 'round' looks like the number of a trial: it never starts again when a "
-            "person goes on to another problem. Trials of a person on one problem are taken as one "
-            "lesson, in which the learner remembers what was shown. Number lessons in a column "
-            "'lesson' if that is wrong, and rounds from 1 in each lesson if it is right."
+            "the column 'round' seems to contain trial numbers: it does not restart when a person "
+            "begins another problem. All trials of a person on one problem are treated as one "
+            "lesson, in which the learner remembers all data. If this is wrong, number the lessons "
+            "in a column 'lesson'; if it is right, number the rounds of each lesson from 1."
         )
 
 
@@ -296,7 +296,7 @@ def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
 def read_numbers(
     table: Any, problems: Mapping[str, Problem], kind: str, *, is_partial: bool = False
 ) -> dict[str, dict[str, Array]]:
-    """Return numbers by column and problem, one for each datum or hypothesis.
+    """Return the numbers of a table by column and problem, one number per datum or hypothesis.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ def read_numbers(
         A table with a column of labels (named "datum" or "hypothesis"), columns of numbers, and a
         column ``problem`` unless the numbers are the same for all problems.
     problems
-        By name.
+        The problems by name.
     kind
         "datum" or "hypothesis".
     is_partial

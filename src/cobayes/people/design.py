@@ -1,4 +1,4 @@
-"""Designing a study: what a fit would recover of simulated people, and which trial says most."""
+"""Design of a study: recovery of simulated parameters, and informative trials."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BLOCK = 50
 # The number of intervals, of equal probability, that a parameter is divided into. With more
 # intervals, the mean response in each would come from too few draws.
 NUM_INTERVALS = 20
-# The number of probabilities of responses that are in memory at once.
+# The largest number of probabilities of responses in memory.
 CHUNK = 2_000_000
 
 
@@ -50,8 +50,8 @@ class Recovery:
         True depth (rows) against the depth with the highest likelihood: shares of people.
     coverage : DataFrame
         One row per free parameter: ``coverage`` of the intervals with a 95 % exact interval,
-        ``bias`` and ``rmse`` of the estimates, the ``median_width`` of the intervals (that of the
-        bounds where a parameter is not identified), ``correlation``, ``num_identified``.
+        ``bias`` and ``rmse`` of the estimates, the ``median_width`` of the intervals (from bound to
+        bound if a parameter is not identified), ``correlation``, ``num_identified``.
     num_choices : int
         Responses per person.
 
@@ -100,7 +100,7 @@ def recover(
     Parameters
     ----------
     family
-        Depths are drawn evenly from its depths.
+        The family; true depths are drawn uniformly from its depths.
     problems, priors
         The design, as in `score`.
     num_people
@@ -108,12 +108,13 @@ def recover(
     num_rounds, num_lessons
         Responses per lesson, and lessons per person and problem.
     parameters
-        True values: a number, or a range to draw from evenly. By default rationality is between 1
-        and 6, lapse below 0.2 and weights between -2 and 2, within the family's bounds.
+        True values: a number, or a range from which values are drawn uniformly. By default
+        rationality is between 1 and 6, lapse below 0.2 and weights between -2 and 2, within the
+        family's bounds.
     confidence
         Confidence level of the intervals whose coverage is counted.
     rng
-        Anything that `numpy.random.default_rng` takes.
+        Anything that `numpy.random.default_rng` accepts.
     seconds
         A time limit in seconds: the result then has only the people who were fitted in time, at
         least 50.
@@ -151,7 +152,7 @@ def recover(
         if parts and seconds is not None and time.monotonic() - start > seconds:
             warn_user(f"stopped after {seconds:g} s with {first:,} of {num_people:,} people.")
             break
-        # The rows of a person stand together.
+        # The rows of a person are consecutive.
         rows = table.iloc[first * num_choices : (first + BLOCK) * num_choices]
         some = truth.iloc[first : first + BLOCK]
         parts.append(_recovered(some, rows, known, family, confidence))
@@ -190,7 +191,7 @@ def _coverage(table: pd.DataFrame, family: Family) -> pd.DataFrame:
         columns = [name, f"{name}_estimate", f"{name}_low", f"{name}_high"]
         truth, guess, low, high = table[columns].to_numpy().T
         known = np.isfinite(guess)
-        # Means of pandas are NaN, without a warning, where nobody is identified.
+        # If no person's parameter is identified, pandas returns NaN without a warning.
         inside = pd.Series((low <= truth) & (truth <= high))[known]
         error = pd.Series(guess - truth)[known]
         ends = exact_interval(int(inside.sum()), len(inside)) if len(inside) else (0.0, 1.0)
@@ -224,22 +225,22 @@ def informative(
 
     The expected information gain is the mutual information of the response and the depth (or a
     parameter, in twenty intervals): the sum over responses is exact, the mean over parameters is
-    over random draws.
+    estimated from random draws.
 
     Parameters
     ----------
     problems, priors
         As in `score`.
     family
-        As in `fit`, of choices or guesses; by default that of ``given``.
+        As in `fit`, of choices or guesses; by default the family of ``given``.
     about
         "depth", or a free parameter such as "rationality".
     given
         Prior knowledge about people: a `GroupFit` (a new person of this group) or a `Fit` (its
-        people, whose depths are weighted by BIC). By default depths are drawn evenly, rationality
-        between 1 and 6, the lapse below 0.2 and weights between -2 and 2.
+        people, whose depths are weighted by BIC). By default depths are drawn uniformly,
+        rationality between 1 and 6, the lapse below 0.2 and weights between -2 and 2.
     rng
-        Anything that `numpy.random.default_rng` takes.
+        Anything that `numpy.random.default_rng` accepts.
     num_draws
         The number of draws of people.
 

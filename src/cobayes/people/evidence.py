@@ -40,8 +40,8 @@ class Comparison:
     ----------
     table : DataFrame
         One row per model, the best BIC first: ``log_likelihood``, ``per_response``,
-        ``num_parameters``, ``aic``, ``bic``, ``num_best`` (people for whom it alone
-        has the lowest BIC), ``frequency``, ``exceedance``, ``protected``, and where asked for
+        ``num_parameters``, ``aic``, ``bic``, ``num_best`` (people for whom no other model has an
+        equal or lower BIC), ``frequency``, ``exceedance``, ``protected``, and if requested
         ``cross_validated``, ``loo``, ``loo_stderr`` and ``loo_unreliable`` (the number of responses
         whose Pareto k exceeds 0.7).
     by_person : DataFrame or None
@@ -51,7 +51,7 @@ class Comparison:
     chance : float
         Log-likelihood of choosing all available options with equal probability; NaN for ratings.
     conclusion : str
-        The conclusion in words, with its limits.
+        A text with the conclusion and its limits.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Comparison:
         return f"{shown}<p>{escape(self.conclusion)}</p>"
 
     def _formats(self) -> Any:
-        """Return how numbers are shown: log-likelihoods and criteria to 0.1, shares to 0.001."""
+        """Return the table as texts: log-likelihoods and criteria to 0.1, shares to 0.001."""
         found: dict[str, Any] = {
             name: "{:.1f}".format for name in self.table.columns if self.table[name].dtype == float
         }
@@ -106,7 +106,7 @@ def compare(
     loo
         Whether to estimate leave-one-response-out predictions (PSIS-LOO of ArviZ).
     cross_validation
-        Whether to predict every person from all others; see `cross_validate`.
+        Whether to predict every person from the fit of all others; see `cross_validate`.
     num_draws, rng
         Posterior draws for LOO, and their seed.
     progress
@@ -115,7 +115,7 @@ def compare(
     Returns
     -------
     Comparison
-        A table of the models, the best first, and a conclusion in words.
+        A table of the models, the best first, and a text with the conclusion.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def compare(
             tell(f"LOO of {name}", (number + 0.5 * cross_validation) / len(fits))
             table.loc[name, ["loo", "loo_stderr", "loo_unreliable"]] = _loo(fit, num_draws, rng)
     chance = _chance(first)
-    # The user's table keeps its order.
+    # A sorted copy, so that the user's order of the models is kept elsewhere.
     ordered = table.sort_values("bic", kind="stable")
     return Comparison(ordered, by_person, found, chance, _conclude(ordered, found, chance))
 
@@ -193,7 +193,7 @@ def _require_same_responses(fits: Any) -> None:
 def cross_validate(fit: Fit) -> pd.DataFrame:
     """Return the log-likelihood of every person under the pooled fit of all other people.
 
-    Depth and parameters are estimated from the others alone. Fits of single persons do not predict
+    Depth and parameters are estimated without the person. Fits of single persons do not predict
     a new person, so the pooled fit is validated.
 
     Parameters
@@ -274,13 +274,13 @@ def _chance(fit: Fit) -> float:
 
 
 def _conclude(table: pd.DataFrame, found: Exceedance | None, chance: float) -> str:
-    """Return the conclusion of a comparison in words."""
+    """Return a text with the conclusion of a comparison."""
     names = [repr(str(name)) for name in table.index]
     parts = [f"Only one model, {names[0]}, was fitted: nothing is compared."]
     if len(names) > 1:
         aic, bic = table["aic"].tolist(), table["bic"].tolist()
         lead = bic[1] - bic[0]
-        verdict = f"cannot be told from {names[1]} by BIC (difference {lead:.1f})"
+        verdict = f"cannot be distinguished from {names[1]} by BIC (difference {lead:.1f})"
         if lead >= WEAK:
             how = "strongly" if lead >= STRONG else "weakly"
             verdict = f"is {how} preferred by BIC (by {lead:.1f} over {names[1]})"
@@ -293,7 +293,7 @@ def _conclude(table: pd.DataFrame, found: Exceedance | None, chance: float) -> s
             )
         other = names[aic.index(min(aic))]
         if other != names[0]:
-            parts.append(f"AIC prefers {other}: the answer depends on how parameters are paid for.")
+            parts.append(f"AIC prefers {other}: the result depends on the penalty for parameters.")
     if found is not None and len(names) > 1:
         protected = table["protected"].tolist()
         winner = protected.index(max(protected))

@@ -33,7 +33,7 @@ USUAL = {
     "prior_temperature": (0.5, 2.0),
     "noise": (0.05, 0.3),
 }
-"""Where parameters of people usually lie; weights of features between -2 and 2."""
+"""Usual ranges of people's parameters; weights of features are between -2 and 2."""
 
 # Bounds of parameters; other exponents go from 0 to MOST. Nobody rates more finely than a noise of
 # 1e-6. With an exponent of 1e9 the best response is certain; larger exponents would overflow.
@@ -52,49 +52,50 @@ class Family:
     imagines (the "learner in mind") (``log T_0(d | h)`` for K = 0). A learner of depth K guesses h
     with probability ``(1 - lapse) softmax(sharpness * log L_K(h | d)) + lapse / m``.
 
-    A parameter is a number (fixed) or a pair of bounds (free). A fixed parameter does not count as
-    a parameter in AIC and BIC.
+    A parameter is a number (fixed) or a pair of bounds (free). Fixed parameters are not counted in
+    AIC and BIC.
 
     Parameters
     ----------
     depth
         Depths of recursion to compare; ``inf`` is full cooperation (SCBI).
     rationality
-        Exponent alpha of the recursion: a teacher's own, or that of the teachers whom a learner
-        has in mind (from depth 1 on; 1 at infinite depth).
+        For a teacher, the exponent of its choice; for a learner, the exponent alpha of the teachers
+        in its recursion (depth 1 and more; 1 at infinite depth).
     lapse
         Probability of a random response.
     features
         By name: an array over data, a mapping from problem to such an array, or a function
-        ``feature(model, history)`` that returns one number per datum; ``history`` holds the
-        positions of the data shown so far.
+        ``feature(model, history)`` that returns one number per datum; ``history`` has the positions
+        of the data shown so far.
     weights
-        Weights of the features: a number or bounds for all, or a mapping from name to those.
+        Weights of the features: a number or bounds for all features, or a mapping from feature to
+        number or bounds.
     inner_rationality
-        Exponent of the teachers inside the recursion of a teacher (from depth 2 on; 1 at
-        infinite depth).
+        Exponent of the teachers inside the recursion of a teacher (depth 2 and more; 1 at infinite
+        depth).
     prior_temperature
         Exponent of the prior: the first belief of the learner in mind is the prior to this power,
         normalised.
     sharpness
-        Exponent by which a learner turns a belief into a guess or a rating; 1 answers with the
-        belief itself.
+        Exponent of a learner's belief in a guess or a rating; with 1 the rating is the belief
+        itself.
     noise
         Standard deviation of a rating.
     other
-        Depth of the learner whose belief a teacher follows from round to round. By default the
-        learner in mind, of depth K - 1 (0 for K = 0). "static": the belief stays at the prior.
+        Depth of the rule by which a teacher updates the belief of the learner in mind from round to
+        round. By default K - 1 (0 for K = 0). "static": the belief stays at the prior.
     literal
-        How the literal learner reads the table: "likelihood" (columns are likelihoods) or "truth"
-        (the numbers as they are), as in `cobayes.Pragmatic`.
+        The literal learner's table: "likelihood" (columns are normalised) or "truth" (not
+        normalised), as in `cobayes.Pragmatic`.
     response
-        What people did: "choice" (teachers choose data), "guess" or "rating" (learners guess or
-        rate hypotheses).
+        The kind of response: "choice" (teachers choose data), "guess" or "rating" (learners guess
+        or rate hypotheses).
 
     Attributes
     ----------
     bounds : dict
-        From the name of each parameter, fixed ones too, to its bounds; equal bounds fix it.
+        From the name of each parameter, fixed or free, to its bounds; equal bounds fix it.
 
     Examples
     --------
@@ -126,7 +127,7 @@ class Family:
             self, "features", dict(instance(features, Mapping, "features", expected))
         )
         one_of(self.response, "response", RESPONSES)
-        hint = "'truth' reads a 0/1 table as it is, the literal listener of rational speech acts."
+        hint = "'truth' uses a 0/1 table without normalisation, as rational speech acts do."
         one_of(self.literal, "literal", ("likelihood", "truth"), hint)
         if self.other is not None and self.other != STATIC:
             object.__setattr__(self, "other", as_depths(self.other)[0])
@@ -188,7 +189,7 @@ class Family:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of all parameters, fixed ones too."""
+        """Names of all parameters, fixed and free."""
         return tuple(self.bounds)
 
     @cached_property
@@ -219,13 +220,13 @@ class Family:
     def from_line(self, points: Array) -> Array:
         """Return the parameters that are free at any depth, (..., p), from logits.
 
-        Logits are those of the places between the bounds.
+        A parameter's logit is that of its position between its bounds.
         """
         low, high = self.low[self.columns], self.high[self.columns]
         return low + (high - low) * expit(points)
 
     def to_line(self, values: Array) -> Array:
-        """Undo `from_line`."""
+        """Return the logits of parameters; the inverse of `from_line`."""
         low, high = self.low[self.columns], self.high[self.columns]
         return logit((values - low) / (high - low))
 
@@ -235,17 +236,17 @@ class Family:
         return float(low), float(high)
 
     def has_recursion(self, depth: float) -> bool:
-        """Whether a learner in mind, or one that is followed, has a finite depth above 0."""
+        """Whether the belief or the update of a learner in mind has a finite depth above 0."""
         return any(
             1 <= used < math.inf for used in (self.learner_depth(depth), self.followed_depth(depth))
         )
 
     def learner_depth(self, depth: float) -> float:
-        """Depth of the learner that a person of this depth computes with."""
+        """Depth of the learner in mind of a person of this depth."""
         return max(depth - 1, 0) if self.is_teacher else depth
 
     def followed_depth(self, depth: float) -> float:
-        """Depth of the learner whose belief is followed over rounds."""
+        """Depth of the rule that updates the belief of the learner in mind."""
         if not self.is_teacher or not isinstance(self.other, (int, float)):
             return self.learner_depth(depth)
         return float(self.other)
@@ -256,12 +257,12 @@ class Family:
 
 
 def depth_name(depth: float) -> str:
-    """Return a depth as the command line takes it: "2", "inf"."""
+    """Return a depth as text for the command line: "2", "inf"."""
     return f"{depth:g}"
 
 
 def as_depths(depth: Any) -> tuple[float, ...]:
-    """Return depths as a sorted tuple of numbers, or say what is wrong with them."""
+    """Return depths as a sorted tuple of numbers, or raise an error."""
     given = list(depth) if isinstance(depth, Iterable) and not isinstance(depth, str) else [depth]
     found = []
     for value in given:

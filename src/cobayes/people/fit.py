@@ -46,10 +46,10 @@ def score(
 ) -> pd.DataFrame:
     """Return the table of trials for given parameters.
 
-    To every choice it adds its probability and log-likelihood, the rank of the chosen option,
-    the belief in the truth before and after, the entropy before and after, and the information
-    gain (Kullback-Leibler divergence of the belief after from the one before, in nats). All
-    other columns are kept; one with the name of an added column becomes ``..._given``.
+    To every choice it adds its probability and log-likelihood, the rank of the chosen option, the
+    belief in the truth before and after, the entropy before and after, and the information gain
+    (Kullback-Leibler divergence of the belief after from the one before, in nats). All other
+    columns are kept; a column with the name of an added column is renamed to ``..._given``.
 
     Parameters
     ----------
@@ -113,11 +113,11 @@ def fit(
     family
         The family of models; by default its depths are 0, 1, 2 and infinity.
     by
-        The column whose values are fitted one by one; None pools everybody.
+        The column whose values have separate fits; None pools all people.
     intervals
-        "profile" (where the profile likelihood falls below the chi-squared quantile),
-        "information" (normal approximation, quicker; it covers parameters near a bound, such as
-        small lapses, too rarely) or None.
+        "profile" (profile likelihood and chi-squared quantile), "information" (normal
+        approximation; faster, but with too low coverage for parameters near a bound, such as small
+        lapses) or None.
     confidence
         Confidence level of the intervals.
     num_starts
@@ -148,7 +148,7 @@ def fit(
     units, groups = group_rows(table, by)
     tell, count = teller(progress), len(family.depth) + 1
     likelihoods, maxima = {}, []
-    # Units by the multiple of CHUNK_ROWS that their last row reaches.
+    # Units are grouped into chunks by their last row, in multiples of CHUNK_ROWS.
     chunk = np.cumsum([len(rows) for rows in groups]) // CHUNK_ROWS
     chunks = [np.flatnonzero(chunk == number) for number in np.unique(chunk)]
     for number, depth in enumerate(family.depth):
@@ -267,7 +267,7 @@ def _collect(
 
 
 def _snap(likelihood: Likelihood, parameters: Array) -> Array:
-    """Replace estimates that differ from a bound by rounding only by the bound."""
+    """Set estimates that differ from a bound only by rounding to the bound."""
     low, high = likelihood.low, likelihood.high
     near = 1e-9 * (high - low)
     parameters = np.where(parameters - low < near, low, parameters)
@@ -317,7 +317,7 @@ def interval_ends(
 def _require_possible(
     value: Array, table: Choices, family: Family, groups: Sequence[Positions]
 ) -> None:
-    """Raise an error where no depth and no parameters can produce some person's responses."""
+    """Raise an error if some person's responses are impossible at every depth."""
     rows = [rows for rows, own in zip(groups, value, strict=True) if not np.isfinite(own)]
     if not rows:
         return
@@ -334,8 +334,8 @@ def _require_possible(
         ruled_out = rows[np.isneginf(known.tables.log_matrix[index, datum, table.hypothesis[rows]])]
         if len(ruled_out):
             raise CobayesError(
-                f"{len(ruled_out)} choices show a datum that the truth rules out, the first in row "
-                f"{ruled_out[0] + 1}; without a lapse their likelihood is zero"
+                f"{len(ruled_out)} choices show a datum that is impossible under the truth, the "
+                f"first in row {ruled_out[0] + 1}; without a lapse their likelihood is zero"
                 f"{_whose(table, ruled_out)}.",
                 f"{hint}, or drop these rows.",
             )

@@ -1,7 +1,7 @@
 """The likelihood of responses, with exact derivatives.
 
-Axes: responses (t) with their options (k), units (u: people, or everybody together) and free
-parameters (p); others and jets as in `cobayes.people.model`.
+Axes: responses (t) with their options (k), units (u: people, or one unit for all people) and free
+parameters (p); other axes and jets as in `cobayes.people.model`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from cobayes.people.model import (
 )
 from cobayes.people.problems import Array, Positions
 
-# Smaller probabilities are replaced by this in derivatives, whose squares must not overflow.
+# Smaller probabilities are replaced by this number in derivatives, so that their squares do not
+# overflow.
 SMALLEST_PROBABILITY = 1e-100
 
 
@@ -152,7 +153,7 @@ class Likelihood:
         return Evaluation(value, gradient * slope, information)
 
     def parameters(self, values: Array) -> dict[str, Array]:
-        """Return all parameters by name, (u,) each, from the free ones (u, p)."""
+        """Return all parameters by name, (u,) each, from the free parameters (u, p)."""
         # Equal bounds are the value of a fixed parameter.
         fixed = np.tile(self.family.low[:, None], len(values))
         found = dict(zip(self.family.names, fixed, strict=True))
@@ -167,7 +168,7 @@ class Likelihood:
             Positions of the rows of this level, and of their situations in the arrays.
         belief, posterior, followed : ndarray
             Jets: before the datum (b, m), and after every datum (b, n, m) by the learner in mind
-            and by the learner that is followed.
+            and by the rule of `Family.other`.
         """
         known, own = self.choices.situations, self._situations
         at, inner = self.parameters(values), []
@@ -215,7 +216,7 @@ class Likelihood:
     def beliefs(self, values: Array) -> tuple[Array, Array]:
         """Return log-beliefs before and after the datum of every row, (t, m) each.
 
-        The belief is the person's own (learners), or that of the learner whom a teacher follows.
+        The belief is the person's own (learners), or that of the learner in mind (teachers).
         """
         shape = (len(self.rows), self.choices.situations.tables.log_matrix.shape[2])
         before, after = np.empty((2, *shape))
@@ -290,7 +291,7 @@ class _Owned(NamedTuple):
 def _rated(
     rating: Array, believed: Array, slope: Array, noise: Array, noise_at: int | None
 ) -> Evaluation:
-    """Return the rows of ratings: the belief plus a normal error, cut at 0 and at 1.
+    """Return the rows of ratings: the belief plus a normal error, censored at 0 and at 1.
 
     Parameters
     ----------

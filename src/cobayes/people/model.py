@@ -3,7 +3,7 @@
 Axes: situations (b), data (n), hypotheses (m), responses (t) with their options (k) and free
 parameters (p). A *jet* is an array with a leading axis
 (1 + q, ...): the value, then its derivatives along the q free parameters that change the learner
-whom a person has in mind. Where a logarithm is minus infinity, its derivatives are zero.
+whom a person has in mind. If a logarithm is minus infinity, its derivatives are zero.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def think(
     belief: Array,
     rationality: Array,
 ) -> tuple[Array, Array]:
-    """Return the posteriors of the learner in mind and of the learner that is followed.
+    """Return the posteriors of the learner in mind, and those by the rule of `Family.other`.
 
     Jets of log L(h | d), (b, n, m) each.
 
@@ -121,7 +121,7 @@ def _cooperative(tables: Tables, index: Positions, belief: Array) -> Array:
         found = rule.respond_many(logs)
         log_likelihood[rows, :n, :m] = found
         after = add_evidence(logs[:, None, :], found)
-        # A datum that no believed hypothesis allows has no posterior.
+        # A datum that is impossible under every believed hypothesis has no posterior.
         log_posterior[rows, :n, :m] = np.where(np.isnan(after), -np.inf, after)
     if len(belief) == 1:
         return log_posterior[None]
@@ -132,10 +132,10 @@ def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: 
     """Return the jet of log L at infinite depth, by the implicit function theorem.
 
     With L the posteriors, T the likelihood and b the logarithms of the column factors, the sums of
-    the scaled matrix are kept if (1 - T'L) db = d log theta - d log lambda, where lambda is the
-    ratio of the block that a column belongs to. One linear system of m unknowns per situation.
-    At ties between blocks the limit has one-sided derivatives only; the derivative within the
-    present blocks is returned.
+    the scaled matrix are constant if (1 - T'L) db = d log theta - d log lambda, where lambda is the
+    ratio of the block that a column belongs to. One linear system of m unknowns per situation. At
+    ties between blocks the limit has one-sided derivatives only; the derivative within the present
+    blocks is returned.
 
     Parameters
     ----------
@@ -167,12 +167,12 @@ def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: 
 
 
 def after_datum(followed: Array, belief: Array, places: Positions, datum: Positions) -> Array:
-    """Return beliefs after one more datum, a jet; an impossible datum changes nothing.
+    """Return beliefs after one more datum, a jet; an impossible datum does not change a belief.
 
     Parameters
     ----------
     followed, belief
-        Jets: the posteriors (b, n, m) of the learner that is followed, its belief before (b, m).
+        Jets: the posteriors (b, n, m) by the rule of `Family.other`, and the belief before (b, m).
     places, datum
         The situation of each belief, and its datum.
     """
@@ -188,12 +188,12 @@ class Scores(NamedTuple):
     Attributes
     ----------
     utility : ndarray
-        A jet (t, k); zero where the utility is minus infinity.
+        A jet (t, k); zero if the utility is minus infinity.
     log_base : ndarray
         (t, k): log weights without utilities; minus infinity for options that are chosen by lapses
         only.
     even : ndarray
-        (t, k): probabilities of a lapse; zero where an option is not available.
+        (t, k): probabilities of a lapse; zero for an option that is not available.
     """
 
     utility: Array
@@ -246,8 +246,8 @@ def score_options(
         utility, allowed = posterior[:, places, about], available
     possible = np.isfinite(utility[0]) & available
     utility[:, ~possible] = 0.0
-    # If the learner in mind has ruled the truth out, all data that the truth allows have equal
-    # utility.
+    # If the learner in mind has excluded the truth, all data that are possible under the truth have
+    # equal utility.
     hopeless = ~possible.any(axis=1)
     possible[hopeless] = allowed[hopeless]
     even = available / available.sum(axis=1, keepdims=True)
@@ -325,7 +325,7 @@ def choose(
 
 
 def draw_many(probability: Array, uniform: Array) -> Positions:
-    """Draw one option of every row, never one with probability zero."""
+    """Draw one option of every row, of positive probability."""
     sums = np.cumsum(probability, axis=1)
     drawn = (sums <= (uniform * sums[:, -1])[:, None]).sum(axis=1)
     last = probability.shape[1] - 1 - np.argmax(probability[:, ::-1] > 0.0, axis=1)

@@ -8,9 +8,9 @@ standard normal distribution. A person's parameters are
 
 which is their conditional posterior in the group (mean, spread) if the responses were one normal
 observation of x with that centre and precision. People with much information in their responses are
-centred at their own estimate, others at the group. The posterior itself is exact: depths are summed
-out, and the Jacobian of these coordinates is part of the density. Values are in single precision,
-since the log-likelihood is taken relative to each person's maximum.
+centred at their own estimate, others at the group. The posterior itself is exact: the likelihood is
+summed over depths, and the Jacobian of these coordinates is part of the density. Values are in
+single precision, since the log-likelihood is taken relative to each person's maximum.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BLOCK = 50
 # Chains continue until the R-hat of the group is below the first number, for at most the second
 # number times the requested draws. With fewer draws than the third number R-hat is unreliable.
 GOOD_R_HAT, MOST_TIMES, FEWEST_DRAWS = 1.01, 4, 800
-# Smallest precision of a person's estimate from the responses alone.
+# Smallest precision of a person's separate estimate.
 LEAST_PRECISION = 1e-3
 
 
@@ -46,7 +46,7 @@ def draw_by_nuts(
     Parameters
     ----------
     alone
-        The fits of the people one by one.
+        The separate fits of the people.
     guess
         Draws of the same posterior by Laplace's method.
     num_draws
@@ -143,7 +143,7 @@ def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
     centre, peak = jnp.float32(lines.mean(axis=0)), jnp.float32(alone.arrays.value.max(1))
     covariance = np.atleast_2d(np.cov(lines.T)) + 1e-6 * np.eye(num_lines)
     root = jnp.float32(np.linalg.cholesky(covariance))
-    # The estimates from the responses alone: the posterior without the group's contribution.
+    # The separate estimates: the posterior without the group's contribution.
     group = Group.from_line(lines.mean(axis=0), num_free)
     mean, variance = people.mean(axis=0), people.var(axis=0)
     precision = np.maximum(1.0 / variance - group.spread**-2.0, LEAST_PRECISION)
@@ -182,7 +182,7 @@ def density_in_jax(likelihood: Likelihood, names: tuple[str, ...]) -> Any:
     every = np.arange(len(likelihood.rows))
 
     def relative(options: Array) -> Any:
-        """Return the values of all options minus that of the chosen one."""
+        """Return the values of all options minus the value of the chosen option."""
         return jnp.float32(options - options[every, likelihood.answer][:, None])
 
     utility, log_base, even = likelihood.scores(likelihood.low[None])

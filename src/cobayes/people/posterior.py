@@ -27,7 +27,7 @@ DEGREES = 5
 # Share of candidates drawn from the prior, which cover the whole range between the bounds.
 PRIOR_SHARE = 0.25
 # Candidates per draw, and the exponent of their weights, for each round of sampling. The first
-# three adapt the proposal; exponents below one prevent that few candidates get all the weight.
+# three adapt the proposal; with exponents below one the weight is distributed over more candidates.
 STAGES = ((1, 0.25), (1, 0.5), (1, 1.0), (3, 1.0))
 # Smallest variance of candidates on the logit scale.
 SMALLEST_VARIANCE = 1e-12
@@ -99,9 +99,9 @@ def draw_parameters(
 ) -> tuple[Array, Array]:
     """Draw parameters from the posterior under flat priors within the bounds.
 
-    Adaptive importance sampling on the whole line (`Likelihood.from_line`), where a flat prior is a
-    logistic distribution. The first candidates are drawn around the maximum, with the inverse of
-    the expected information as covariance.
+    By adaptive importance sampling on the logit scale (`Likelihood.from_line`), where a flat prior
+    is a logistic distribution. The first candidates are drawn around the maximum, with the inverse
+    of the expected information as covariance.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def draw_parameters(
     """
     if not len(likelihood.names):
         return np.repeat(start[None], num_draws, axis=0), np.full(len(start), float(num_draws))
-    # A parameter at a bound is taken to lie a fiftieth of the range inside.
+    # A parameter at a bound starts at a distance of a fiftieth of the range.
     places = (start - likelihood.low) / (likelihood.high - likelihood.low)
     centre = special.logit(np.clip(places, 0.02, 0.98))
     information = likelihood.on_line(centre).information
@@ -188,7 +188,7 @@ def propose(
     """Return candidates (s, u, p) on the logit scale, and their log density (s, u).
 
     They come from the prior and, in equal parts, from t distributions. Each part is a Halton
-    sequence, shifted at random for each unit, which is more even than independent draws.
+    sequence, shifted at random for each unit, which is more uniform than independent draws.
 
     Parameters
     ----------

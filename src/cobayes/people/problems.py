@@ -47,7 +47,7 @@ class Problem:
         prior = self.task.data_prior_at(state)
         if prior is not None and not prior.any():
             raise CobayesError(
-                f"problem {self.name!r}: a choice was made where no datum was available.",
+                f"problem {self.name!r}: a choice was made, but no datum was available.",
                 "check the table of choices: the task had ended before.",
             )
         return self._rule.at(state)
@@ -83,10 +83,10 @@ class Tables:
     rules : list of Rule
         SCBI on each table.
     log_matrix, log_likelihood : ndarray
-        (tables, n, m): the matrices, and the literal teacher T_0; minus infinity at zeros and where
-        a datum is not available.
+        (tables, n, m): the matrices, and the literal teacher T_0; minus infinity for zeros and for
+        data that are not available.
     log_data_prior : ndarray
-        (tables, n); minus infinity where a datum is not available.
+        (tables, n); minus infinity for data that are not available.
     num_hypotheses : ndarray
         (tables,): without padding.
     """
@@ -131,7 +131,7 @@ class Situations:
         The problem and the data shown before, of every situation.
     parent : ndarray
         The position of every situation's parent; its own position at the start of a lesson. Parents
-        come first.
+        precede their children.
     tables : Tables
         The tables of all situations.
     """

@@ -44,13 +44,13 @@ class Estimates:
     parameters : ndarray
         (u, k, p).
     value : ndarray
-        (u, k): log-likelihoods; minus infinity where a response is impossible.
+        (u, k): log-likelihoods; minus infinity if a response is impossible.
     is_identified : ndarray
         (u, k, p): False for fixed parameters and for those that the responses do not determine.
     is_converged : ndarray
         (u, k).
     low, high : ndarray
-        (u, p): ends of the intervals at the best depth; NaN where there is none.
+        (u, p): ends of the intervals at the best depth; NaN without an interval.
     """
 
     parameters: Array
@@ -63,7 +63,7 @@ class Estimates:
     @property
     def best(self) -> Positions:
         """Positions of the depths with the highest likelihood, (u,); ties go to the lower depth."""
-        # Depths that differ by rounding only are equal.
+        # Likelihoods that differ only by rounding are treated as equal.
         lead = self.value.max(axis=1, keepdims=True)
         return np.argmax(self.value >= lead - 1e-9 * np.maximum(1.0, np.abs(lead)), axis=1)
 
@@ -86,7 +86,7 @@ class Fit:
     problems : dict
         The problems by name.
     by : str or None
-        The column whose values are the units; None: everybody is pooled.
+        The column whose values are the units; None: all people are one unit.
     units : list
         The values of that column, in the order of the table.
     groups : list of ndarray
@@ -171,16 +171,16 @@ class Fit:
         return getattr(self.choices, COLUMNS[self.family.response][-1])
 
     def likelihood(self, depth: float) -> Likelihood:
-        """Return the likelihood of all units at a depth; it is made once."""
+        """Return the likelihood of all units at a depth, computed once."""
         if depth not in self._likelihoods:
             made = Likelihood(self.choices, self.family, depth, self.groups)
             self._likelihoods[depth] = made
         return self._likelihoods[depth]
 
     def at_best(self) -> Iterator[tuple[Likelihood, Positions, Array]]:
-        """Yield every depth that is the best one of some units.
+        """Yield, for every depth that is the best depth of some units, three values.
 
-        The likelihood of these units, their positions, and their free parameters, (u, p).
+        These are the likelihood of these units, their positions, and their free parameters, (u, p).
         """
         best = self.arrays.best
         for number, depth in enumerate(self.family.depth):
@@ -190,7 +190,7 @@ class Fit:
                 yield own, units, self.arrays.parameters[units, number][:, own.columns]
 
     def at_depth(self, depth: float) -> Fit:
-        """Return the fit of one depth alone; intervals are left out."""
+        """Return the fit of one depth, without intervals."""
         if depth not in self.family.depth:
             raise CobayesError(
                 f"depth {depth!r} was not fitted.",
@@ -213,7 +213,7 @@ class Fit:
         num_draws
             Draws per unit.
         rng
-            Anything that `numpy.random.default_rng` takes.
+            Anything that `numpy.random.default_rng` accepts.
         """
         whole_number(num_draws, "num_draws", 1)
         arviz = import_optional("arviz_base", "people", "to_arviz()")
@@ -337,7 +337,7 @@ _SETTINGS = tuple(name for name, setting in Family.__dataclass_fields__.items() 
 
 
 def _as_given(value: Any) -> Any:
-    """Return a setting of a family from a file, where tuples are lists."""
+    """Return a setting of a family that was read from a file, with lists as tuples."""
     if isinstance(value, dict):
         return {name: _as_given(own) for name, own in value.items()}
     return tuple(value) if isinstance(value, list) else value
@@ -367,7 +367,7 @@ def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Position
 def trial_table(likelihood: Likelihood, values: Array) -> pd.DataFrame:
     """Return the user's rows with probabilities, beliefs and information gains.
 
-    A column of the user's that has the name of an added one is kept as ``..._given``. Options with
+    A user's column with the name of an added column is renamed to ``..._given``. Options with
     the same probability share their mean rank. ``belief`` is in the truth (teachers), in the
     guessed or in the rated hypothesis (learners). Entropies and information gain are in nats.
 

@@ -40,7 +40,7 @@ def simulate(
 ) -> pd.DataFrame:
     """Simulate people who respond to every problem for some rounds.
 
-    The truth of each lesson is drawn evenly. Simulated learners (``response="guess"`` or
+    The truth of each lesson is drawn uniformly. Simulated learners (``response="guess"`` or
     ``"rating"``) see data of the literal teacher.
 
     Parameters
@@ -59,10 +59,10 @@ def simulate(
         The number of people, if the parameters are a mapping.
     family
         The family, which sets features, the literal learner and the kind of response. Parameters
-        that are not given have the family's fixed value; free ones have neutral values (depth and
-        rationality 1, lapse 0).
+        that are not given have the family's fixed value; free parameters have neutral values (depth
+        and rationality 1, lapse 0).
     rng
-        Anything that `numpy.random.default_rng` takes.
+        Anything that `numpy.random.default_rng` accepts.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def simulate(
     problem = [own for own in known for _ in range(num_lessons)]
     lessons = _Lessons(people, problem * (len(people) // len(problem)), family, random)
     parts = [lessons.play(number, random) for number in range(1, num_rounds + 1)]
-    # Rows of one lesson stand together.
+    # Rows of one lesson are consecutive.
     table = pd.concat(parts).sort_index(kind="stable")
     if num_lessons > 1:
         table.insert(2, "lesson", table.index % num_lessons + 1)
@@ -105,7 +105,7 @@ def simulate(
 def require_affordable_lessons(
     num_lessons: int, num_rounds: int, problems: Sequence[Problem], seconds_per_row: float = 0.0
 ) -> None:
-    """Raise an error where lessons would take too much time or memory.
+    """Raise an error if lessons would take too much time or memory.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def example_study() -> tuple[pd.DataFrame, dict[str, Model]]:
 
 
 class _Lessons:
-    """Lessons and the current situation of each; ``people`` has the parameters of its person."""
+    """Lessons, with the current situation and the person's parameters of each."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class _Lessons:
         self.belief = model.first_beliefs(problem, temperature, int(counts.max()))
 
     def play(self, number: int, random: np.random.Generator) -> pd.DataFrame:
-        """Let everybody respond once and return the rows of this round."""
+        """Simulate one response in every lesson and return the rows of this round."""
         family, count = self.family, len(self.problem)
         tables = Tables(
             [own.rule_at(state) for own, state in zip(self.problem, self.state, strict=True)]
@@ -260,7 +260,7 @@ def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
 
 
 def require_known(given: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Raise an error where a parameter does not exist."""
+    """Raise an error if a parameter does not exist."""
     instance(given, Mapping, "parameters", "a mapping from names to values")
     unknown = [name for name in given if name not in names]
     if unknown:

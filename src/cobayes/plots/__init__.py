@@ -1,8 +1,8 @@
-"""Pictures of lessons, matrices and beliefs; every function takes and returns an Axes.
+"""Figures of lessons, matrices and beliefs; every function accepts and returns an Axes.
 
-They need matplotlib (``pip install '.[plots]'``), which is imported at the first picture.
-Colours are those of Okabe and Ito, and the map cividis, which colour-blind readers can tell apart;
-no picture relies on colour alone. `style` is the house style of all pictures.
+They need matplotlib (``pip install '.[plots]'``), which is imported with the first figure. The
+colours of Okabe and Ito and the colour map cividis are safe for colour-blind readers; no figure
+uses colour alone to distinguish things. `style` is the common style of all figures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The public pictures, listed once."""
+"""The public functions that draw figures."""
 
 from . import simplex as simplex
 from .beliefs import draw_lessons as draw_lessons

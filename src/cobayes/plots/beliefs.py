@@ -50,9 +50,9 @@ class Trace:
     hypotheses : tuple of str
         Labels of the m hypotheses.
     data : tuple of str or None
-        The datum of each round, where it is known.
+        The datum of each round, if it is known.
     hypothesis : int or None
-        The position of the taught hypothesis, where it is known.
+        The position of the taught hypothesis, if it is known.
     name : str or None
         The name of the learner's rule.
     """
@@ -74,7 +74,7 @@ class Trace:
         return len(self.log_beliefs) - 1
 
     def target(self, hypothesis: int | str | None) -> int:
-        """Return the position of a hypothesis; None is the taught one."""
+        """Return the position of a hypothesis; None is the taught hypothesis."""
         if hypothesis is not None:
             return find(hypothesis, self.hypotheses, "hypothesis")
         if self.hypothesis is None:
@@ -85,7 +85,7 @@ class Trace:
         return self.hypothesis
 
     def log_doubt(self, hypothesis: int) -> NDArray[np.float64]:
-        """Return log(1 - belief in a hypothesis), exact where the belief rounds to one."""
+        """Return log(1 - belief in a hypothesis), exact even if the belief rounds to one."""
         return np.logaddexp.reduce(np.delete(self.log_beliefs, hypothesis, axis=1), axis=1)
 
 
@@ -95,7 +95,7 @@ def as_trace(
     hypotheses: Iterable[object] | None = None,
     data: Sequence[object] | None = None,
 ) -> Trace:
-    """Take a `Lesson`, or an array of beliefs of shape (rounds + 1, m).
+    """Return the trace of a `Lesson`, or of an array of beliefs of shape (rounds + 1, m).
 
     Parameters
     ----------
@@ -149,8 +149,8 @@ def plot_belief_bars(
 ) -> Axes:
     """Draw the learner's belief after every round as one stacked bar.
 
-    The taught hypothesis is the lowest part of each bar, in blue; below the bar stands the
-    datum that was shown. With more than 12 hypotheses, those with the lowest beliefs are drawn as
+    The taught hypothesis is the lowest part of each bar, in blue; the datum that was shown is
+    written below the bar. With more than 12 hypotheses, those with the lowest beliefs are drawn as
     one part.
 
     Parameters
@@ -162,7 +162,7 @@ def plot_belief_bars(
     legend
         Whether to draw the legend of hypotheses.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -236,12 +236,12 @@ def plot_belief_curves(
         A lesson, several, or a mapping from the names in the legend to lessons; arrays of beliefs
         of shape (rounds + 1, m) are accepted, too.
     hypothesis
-        The hypothesis whose belief is drawn (default: the one that is taught).
+        The hypothesis whose belief is drawn (default: the taught hypothesis).
     log
         Draw 1 - belief on a logarithmic axis, on which exponential convergence is a straight
         line.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -282,7 +282,7 @@ def plot_belief_curves(
             markeredgecolor="white",
             markeredgewidth=0.6,
             clip_on=log,
-            # Dashed curves are drawn on top, so that both are visible where curves coincide.
+            # Dashed curves are drawn on top, so that curves that coincide are both visible.
             zorder=3 if line["linestyle"] == "-" else 3.1,
             **line,
         )
@@ -307,7 +307,7 @@ def plot_belief_curves(
 
 
 def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
-    """Draw belief bars of every lesson, and below them the curves that compare several.
+    """Draw belief bars of every lesson and, for several lessons, curves that compare them.
 
     Parameters
     ----------
@@ -425,7 +425,7 @@ def _name_rounds(ax: Axes, trace: Trace) -> None:
     labels = ["prior", *(shorten_label(datum, 16) for datum in trace.data)]
     width = ax.get_window_extent().width / ax.figure.dpi  # inches
     every = max(1, math.ceil(len(labels) * _INCHES_PER_NAME / width))
-    # A letter is some 0.075 inches wide, a line of slanted text needs 0.2.
+    # A letter is about 0.075 inches wide; a line of slanted text needs 0.2 inches.
     is_slanted = 0.075 * max(map(len, labels)) * len(labels) > width
     is_crowded = is_slanted and 0.2 * len(labels) > width
     ax.set_xticks(

@@ -40,7 +40,7 @@ def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None)
     ensembles
         From `simulate`, one for each rule.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def plot_mean_beliefs(
         From `simulate`, one for each rule, all of one hypothesis; or means and standard errors by
         round, under the rules' names.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
     """Draw the median number of rounds until a learner is sure, one row per teacher.
 
     A mark with an arrow means that the learner was sure in fewer than half of the lessons; an open
-    mark means that the number is an upper bound. Where no median is known, the mean belief in the
+    mark means that the number is an upper bound. If no median is known, the mean belief in the
     truth after the last round is drawn instead.
 
     Parameters
@@ -187,7 +187,7 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
     comparison
         From `compare_teachers`.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------

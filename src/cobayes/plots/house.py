@@ -1,4 +1,4 @@
-"""The house style: colours, lines, axes and fonts that all pictures share."""
+"""The common style of all figures: colours, lines, axes and fonts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RULE_STYLES = {
     "SCBI": {"color": BLUE, "linestyle": "-", "marker": "o"},
     "BI": {"color": VERMILION, "linestyle": "--", "marker": "s"},
 }
-"""How each rule is drawn, in colour, line and marker alike."""
+"""Colour, line and marker of each rule."""
 
 OTHER_STYLES = (
     {"color": GREEN, "linestyle": "-.", "marker": "^"},
@@ -67,11 +67,11 @@ STYLE: dict[str, Any] = {
     "ytick.color": "#888888",
     "ytick.labelcolor": INK,
 }
-"""The house style as settings of matplotlib; `style` adds the colours of lines."""
+"""The common style as settings of matplotlib; `style` adds the colours of lines."""
 
 
 def style() -> AbstractContextManager[Any]:
-    """Return a context in which all pictures have the house style, including your own.
+    """Return a context in which all figures, including your own, have the common style.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def bar_style(position: int) -> dict:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of a size in inches, whose parts are laid out without overlap."""
+    """Return an empty figure of a given size in inches, with constrained layout."""
     import_optional("matplotlib", "plots", "a picture")
     from matplotlib.figure import Figure
 
@@ -136,7 +136,7 @@ def color_limits(limits: tuple[float, float]) -> tuple[float, float]:
 
 
 def integer_ticks(ax: Axes) -> None:
-    """Place the ticks of the x axis at integers, as rounds are."""
+    """Place the ticks of the x axis, which shows rounds, at integers."""
     from matplotlib.ticker import MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -163,7 +163,7 @@ def legend_of_curves(ax: Axes) -> None:
 
 
 def shorten_label(text: str, limit: int = 22) -> str:
-    """Leave out the middle of a long label; write ``h_1`` as h₁."""
+    """Shorten a long label in its middle; write ``h_1`` as h₁."""
     text = with_subscripts(text)
     if len(text) <= limit:
         return text
@@ -173,7 +173,7 @@ def shorten_label(text: str, limit: int = 22) -> str:
 
 
 def with_subscripts(text: str) -> str:
-    """Write the names of the paper as it does: ``h_1`` as h₁, ``M'_2`` as M′₂."""
+    """Write the paper's names with subscripts: ``h_1`` as h₁, ``M'_2`` as M′₂."""
     return re.sub(
         r"\b([A-Za-z])('?)_(\d)\b",
         lambda name: name[1] + ("′" if name[2] else "") + "₀₁₂₃₄₅₆₇₈₉"[int(name[3])],

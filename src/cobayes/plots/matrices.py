@@ -33,7 +33,7 @@ def plot_matrix(
     Parameters
     ----------
     matrix
-        Anything that makes a `Model`.
+        A matrix of any kind, or a `Model`.
     title
         The title above the picture.
     write_values
@@ -43,7 +43,7 @@ def plot_matrix(
     colorbar
         Whether to draw a colour bar.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -101,9 +101,9 @@ def plot_scaling(
     Parameters
     ----------
     matrix
-        Anything that makes a `Model`.
+        A matrix of any kind, or a `Model`.
     belief
-        The belief theta; None is the uniform one.
+        The belief theta; None is the uniform belief.
     titles
         The titles of the two pictures.
     axes

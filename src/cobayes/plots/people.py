@@ -36,9 +36,9 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     comparison
-        What `cobayes.people.compare` returned.
+        The result of `cobayes.people.compare`.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -77,14 +77,14 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_calibration(calibration: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw observed frequencies of options, and the band that the fitted model predicts.
+    """Draw observed frequencies of options, and the 95 % band of the fitted model.
 
     Parameters
     ----------
     calibration
-        What `cobayes.people.calibration` returned.
+        The result of `cobayes.people.calibration`.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None 
     parameter
         The name of the parameter.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -191,11 +191,11 @@ def plot_recovery(
     Parameters
     ----------
     recovery
-        What `cobayes.people.recover` returned.
+        The result of `cobayes.people.recover`.
     parameter
         The name of the parameter.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -249,9 +249,9 @@ def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     recovery
-        What `cobayes.people.recover` returned.
+        The result of `cobayes.people.recover`.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -292,17 +292,17 @@ def plot_shrinkage(
 ) -> Axes:
     """Draw the estimates of people in a group against the separate estimates of each person.
 
-    Where the responses say little about a person, the group's estimate lies nearer to the group's
-    median than the person's own maximum.
+    If the responses of a person carry little information, the estimate in the group is closer to
+    the group's median than the separate maximum-likelihood estimate.
 
     Parameters
     ----------
     group
-        What `cobayes.people.fit_group` returned.
+        The result of `cobayes.people.fit_group`.
     parameter
         The name of a free parameter.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -333,7 +333,7 @@ def plot_shrinkage(
     missing = int((~known).sum())
     left_out = f"\nnot identified: {missing} of {len(alone)}" if missing else ""
     words = parameter.replace("_", " ")
-    ax.set_xlabel(f"{words}, one by one (maximum likelihood){left_out}")
+    ax.set_xlabel(f"{words}, separate fits (maximum likelihood){left_out}")
     ax.set_ylabel(f"{words}, in the group")
     ax.legend(frameon=False, loc="upper left", fontsize=8)
     tidy(ax)
@@ -346,11 +346,11 @@ def plot_informative(trials: pd.DataFrame, num_trials: int = 20, *, ax: Axes | N
     Parameters
     ----------
     trials
-        What `cobayes.people.informative` returned.
+        The result of `cobayes.people.informative`.
     num_trials
         The number of trials drawn.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------

@@ -37,11 +37,11 @@ def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = Non
     Parameters
     ----------
     result
-        What `robustness` returned.
+        The result of `robustness`.
     most
         The largest number of directions to show.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -86,13 +86,13 @@ def plot_robustness_map(
     Parameters
     ----------
     result
-        What `robustness` returned.
+        The result of `robustness`.
     grid
         Learners' priors, (k, 3).
     values
         Their success rates, (k,).
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------

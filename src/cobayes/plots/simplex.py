@@ -165,7 +165,7 @@ def plot_simplex_points(
     frame
         Whether to draw the triangle too.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
     **scatter
         Passed on to `matplotlib.axes.Axes.scatter`.
 
@@ -225,7 +225,7 @@ def plot_simplex_path(
     frame
         Whether to draw the triangle too.
     ax
-        Where to draw; None makes a new figure.
+        The axes to draw on; None makes a new figure.
 
     Returns
     -------

@@ -53,13 +53,13 @@ def plot_world(
     belief
         The watcher's belief over the goals; without it goals are drawn full.
     path
-        The squares that the walker has been on; it is shown on the last one.
+        The squares of the walk; the walker is drawn on the last square.
     goal
-        The walker's own goal, which gets a thick frame.
+        The walker's own goal, which has a thick frame.
     title
         Shown above the board.
     ax
-        Where to draw; a new figure by default.
+        The axes to draw on; by default a new figure.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def plot_walk(lesson: Lesson, moves: int | None = None, *, ax: Axes | None = Non
     moves
         Draw the walk as it was after this number of moves; by default to its end.
     ax
-        Where to draw; a new figure by default.
+        The axes to draw on; by default a new figure.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def plot_certainty(
     moves
         Draw the curves up to this number of moves; the axis keeps its length.
     ax
-        Where to draw; a new figure by default.
+        The axes to draw on; by default a new figure.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def save_animation(
     Parameters
     ----------
     lessons
-        One to four walks; the shorter ones wait at their ends.
+        One to four walks; a shorter walk stays at its last square.
     file
         Where to write; the name ends in .gif.
     seconds
@@ -315,13 +315,13 @@ def board_size(world: GridWorld) -> tuple[float, float]:
 
 
 def describe_agents(lesson: Lesson) -> str:
-    """Name the rules of walker and watcher."""
+    """Return a text with the rules of walker and watcher."""
     walker, watcher = lesson.teacher.rule.title, lesson.rule_name
     return watcher if walker == watcher else f"{walker} walker, {watcher} watcher"
 
 
 def require_grid(lesson: Lesson) -> GridWorld:
-    """Return the board of a walk; other tasks cannot be drawn."""
+    """Return the board of a walk; raise an error for other tasks."""
     world = lesson.teacher.task
     if not isinstance(world, GridWorld):
         raise CobayesError(

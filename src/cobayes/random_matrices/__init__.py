@@ -1,4 +1,4 @@
-"""Statistics of random matrices: how often, and by how much, SCBI is faster than BI."""
+"""Random matrices: the probability that SCBI is faster than BI, and the mean difference."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""How often and by how much SCBI is faster than BI on random matrices: P and E of the paper.
+"""P and E of the paper: the probability that SCBI is faster than BI, and the mean difference.
 
 Both are estimated from random matrices; for two columns E is also computed exactly.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # The number of matrices per call of the native core.
 MATRICES_PER_CALL = 1 << 26
 MOST_DATA_DIGITS = 300
-# Beyond this argument the asymptotic series of exp(t) E1(t) is exact to the last bit.
+# Above this t the asymptotic series of exp(t) E1(t) is exact to the last bit.
 _ASYMPTOTIC = 50.0
 _STEP = 0.1875
 

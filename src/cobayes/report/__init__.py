@@ -1,7 +1,7 @@
-"""Reports: sections with pictures, tables, numbers and judged claims, on one page.
+"""Reports: sections with figures, tables, numbers and claims with verdicts, on one page.
 
-The paper's report is made of such sections (`cobayes.paper`); your own can join them, or stand
-alone.
+The paper's report consists of such sections (`cobayes.paper`); you can add your own sections, or
+build your own report.
 
 >>> from cobayes import report
 >>> def build(context):

@@ -1,4 +1,4 @@
-"""Building a report: each section that has changed, in a folder of its own, and the page."""
+"""Building a report: each section that has changed, in its own folder, and the page."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def build_report(
 ) -> Path:
     """Build sections and write the page of all sections that are in the folder.
 
-    Every section has a folder of its own. A section that is there already is built again only if
-    its code, the scale, the seed, a setting, the formats or its own files have changed. A method, a
-    lambda or a function inside another one is run every time. Changes of files that a builder reads
-    are not noticed: use `fresh`.
+    Every section has its own folder. An existing section is built again only if its code, the
+    scale, the seed, a setting, the formats or its files have changed. A builder that is a method, a
+    lambda or a nested function is always run. Changes of files that a builder reads are not
+    noticed: use `fresh`.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def build_report(
             key = _key(recipe, [made, sorted(formats), changed])
             stored = load_section(place / recipe.name)
             if stored is not None and key and stored["key"] == key and not fresh:
-                line("done before; nothing has changed since")
+                line("unchanged since it was built")
                 continue
             context = Context(
                 recipe.name,
@@ -162,7 +162,7 @@ def _key(recipe: Recipe, choices: list[Any]) -> str:
 
 @contextlib.contextmanager
 def _failures_explained(place: Path) -> Iterator[None]:
-    """Turn a full disk or a folder that cannot be written into one clear line."""
+    """Replace errors of a full disk or a read-only folder by a `CobayesError`."""
     try:
         yield
     except FileExistsError:

@@ -1,12 +1,12 @@
 """Claims and their judges: a verdict follows from numbers by a stated rule.
 
-Each rule compares confidence intervals with a limit. The intervals of one claim cover the true
+Each rule compares confidence intervals with a limit. The intervals of one claim contain all true
 values together with probability 1 - `ERROR_RATE`.
 
 - "holds": every interval lies inside the limit;
-- "holds except": most lie inside, some lie outside, and these are named;
-- "does not hold": at least half lie outside;
-- "not decided": the intervals are too wide.
+- "holds except": most intervals lie inside, some outside, and these are named;
+- "does not hold": at least half of the intervals lie outside;
+- "not decided": the intervals are too wide for any of these.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Claim:
     verdict : str
         "holds", "holds except", "does not hold", or "not decided".
     measured : str
-        The measured numbers, and the exceptions where there are some.
+        The measured numbers, and the exceptions if there are any.
     uncertainty : str
         The error of the numbers; "exact" for numbers computed without sampling.
     rule : str
@@ -85,8 +85,8 @@ def judge_interval(
     statement, source
         See `Claim`.
     low, high
-        The ends of confidence intervals that cover the true values together except with
-        probability `ERROR_RATE`; equal ends for exact values.
+        The ends of confidence intervals that together contain the true values with probability 1 -
+        `ERROR_RATE`; equal ends for exact values.
     above, below
         The limits: every interval must lie above `above`, and at or below `below`.
     values
@@ -102,7 +102,7 @@ def judge_interval(
     Returns
     -------
     Claim
-        The verdict and the numbers it rests on.
+        The verdict and its numbers.
 
     Examples
     --------
@@ -187,8 +187,8 @@ def judge_order(
     way, other = ("rises", "falls") if rises else ("falls", "rises")
     measured = (
         f"{what} goes from {number_text(values[0])} ({names[0]}) to {number_text(values[-1])} "
-        f"({names[-1]}); it {way} in {int(right.sum())} of {len(steps)} steps"
-        + ("" if is_exact else " beyond the noise")
+        f"({names[-1]}); it {'' if is_exact else 'significantly '}{way} in {int(right.sum())} of "
+        f"{len(steps)} steps"
     )
     if wrong.any():
         each = [f"from {a} to {b}" for a, b in itertools.pairwise(names)]
@@ -200,7 +200,7 @@ def judge_order(
     found = {"measured": measured, "uncertainty": "exact", "rule": f"every step {way}"}
     if not is_exact:
         found["uncertainty"] = f"standard errors up to {stderrs.max():.2g}"
-        found["rule"] += f" beyond the noise ({SURE} for all steps together)"
+        found["rule"] += f" significantly ({SURE} for all steps together)"
     return Claim(statement, source, verdict_of(right, wrong), **{**found, **texts})
 
 
@@ -217,10 +217,10 @@ def judge_agreement(
     chi_square: tuple[float, int] | None = None,
     **texts: str,
 ) -> Claim:
-    """Judge that measured values equal the claimed ones.
+    """Judge that measured values equal the claimed values.
 
-    The claim "holds" where every interval lies within a limit around the claimed value, and "does
-    not hold" where a χ² test rejects equality. With too few data the verdict is "not decided".
+    The claim "holds" if every interval lies within a limit around the claimed value, and "does not
+    hold" if a χ² test rejects equality. With too few data the verdict is "not decided".
 
     Parameters
     ----------
@@ -231,13 +231,13 @@ def judge_agreement(
     expected
         The claimed values.
     within
-        The largest difference that counts as agreement; one number, or one per value.
+        The largest difference that is accepted; one number, or one per value.
     what
         The quantity's name.
     unit
         Unit of the limit.
     chi_square
-        The χ² statistic and its degrees of freedom where the values depend on each other, such
+        The χ² statistic and its degrees of freedom if the values depend on each other, such
         as Pearson's for shares of one total (default: the sum of ((value - expected) / stderr)²
         over the values, which are then assumed to be independent).
     **texts
@@ -302,7 +302,7 @@ def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:
 
 
 def family_quantile(count: int, *, degrees: float = math.inf, sides: int = 2) -> float:
-    """Return the bound that none of `count` variables exceeds, with probability 1 - `ERROR_RATE`.
+    """Return the bound that all of `count` variables satisfy with probability 1 - `ERROR_RATE`.
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ def family_quantile(count: int, *, degrees: float = math.inf, sides: int = 2) ->
     degrees
         Degrees of freedom of Student's variables (default: normal variables).
     sides
-        2 where the bound is for absolute values, 1 where it is for the values.
+        2 if the bound is for absolute values, 1 if it is for the values.
     """
     from scipy.special import stdtrit
 
@@ -324,7 +324,7 @@ def probability_text(chance: float) -> str:
 
 
 def number_text(value: float) -> str:
-    """Return a number with the digits that a reader of a claim needs."""
+    """Return a number as text with a suitable number of digits."""
     if value != 0.0 and abs(value) < 1e-4:
         return f"{value:.1e}"
     return f"{value:.4g}" if abs(value) < 0.999 else f"{value:.6g}"

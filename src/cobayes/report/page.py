@@ -1,4 +1,4 @@
-"""Stored sections, and the page made of them: one HTML file with style and pictures inside."""
+"""Stored sections, and the page made of them: one HTML file with embedded style and figures."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def write_page(
         claims=claims,
         error_rate=f"{100 * ERROR_RATE:g}",
     )
-    # Replaced in one step: a reader never sees half a page.
+    # Replaced in one step, so that a reader never sees an incomplete page.
     write_text(folder / "index.html", text)
     return folder / "index.html"
 
@@ -125,7 +125,7 @@ def save_section(
     formats: Collection[str] = FORMATS,
     key: str = "",
 ) -> None:
-    """Write a section's pictures, numbers and words into its folder.
+    """Write a section's figures, numbers and text into its folder.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def _number_in(topic: str) -> float:
 
 
 def _groups(section: dict[str, Any], folder: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield runs of consecutive blocks of one kind, with their pictures embedded."""
+    """Yield groups of consecutive blocks of one kind, with embedded figures."""
     number = 0
     for kind, group in groupby(section["blocks"], key=lambda block: block["kind"]):
         blocks = [dict(block) for block in group]

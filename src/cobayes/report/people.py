@@ -17,9 +17,9 @@ from cobayes.report.section import Context, Recipe, Section, prose, written_sect
 if TYPE_CHECKING:
     import pandas as pd
 
-# Longer tables are cut on the page; the table of the fit holds all rows.
+# Longer tables are shortened on the page; the table of the fit has all rows.
 MAX_ROWS = 40
-# Columns of a comparison on the page and in the terminal; comparison.csv holds all.
+# Columns of a comparison on the page and in the terminal; comparison.csv has all columns.
 HEADINGS = {
     "log_likelihood": "log-likelihood",
     "num_parameters": "parameters",
@@ -40,7 +40,7 @@ def fit_recipes(
 ) -> tuple[Recipe, ...]:
     """Return the sections of a page about a fit, for `build_report`.
 
-    The sections are not kept from one report to the next: call `build_report` with ``fresh=True``.
+    `build_report` does not notice another fit: call it with ``fresh=True``.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def shown_comparison(comparison: Comparison) -> pd.DataFrame:
 
 
 def fit_in_words(fit: Fit) -> str:
-    """Return one sentence about what was fitted."""
+    """Return one sentence about the data and the depths of the fit."""
     frame, depths = fit.choices.frame, ", ".join(map(depth_name, fit.family.depth))
     people = f" by {frame['person'].nunique()} people" if "person" in frame.columns else ""
     return (
@@ -153,7 +153,7 @@ def _with_intervals(fit: Fit) -> pd.DataFrame:
             f"{cell_text(value) or '?'}\u00a0[{cell_text(low)},\u00a0{cell_text(high)}]"
             for value, low, high in table[[name, f"{name}_low", f"{name}_high"]].to_numpy()
         ]
-    # Long labels in the first column would leave room for one word per line in the notes.
+    # Without this, long labels in the first column would make the column of notes too narrow.
     table["note"] = table["note"].str.replace(" ", "\u00a0").str.replace(";\u00a0", "; ")
     ends = [f"{name}_{end}" for name in fit.family.names for end in ("low", "high")]
     fixed = [name for name in fit.family.names if name not in free]
@@ -169,14 +169,14 @@ def _predictions(fit: Fit, context: Context) -> Section:
 
 
 def _written(name: str, values: dict[str, Any], figures: dict[str, Any]) -> Section:
-    """Return a section from ``prose/NAME.md``, in which labels are shown as they are."""
+    """Return a section from ``prose/NAME.md``; labels are escaped."""
     texts = prose("cobayes.report")
     texts.filters |= {"plain": _escape, "cell": cell_text}
     return written_section(texts.get_template(f"{name}.md"), values=values, figures=figures)
 
 
 def cell_text(value: Any, name: Any = "") -> str:
-    """Return a value of the column `name` with the digits that readers need."""
+    """Return a value of the column `name` as text with a suitable number of digits."""
     if not isinstance(value, (float, np.floating)):
         return str(value)
     if np.isnan(value):

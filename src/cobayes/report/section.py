@@ -1,4 +1,4 @@
-"""Sections of a report, and the context that a section's builder gets."""
+"""Sections of a report, and the context for a section's builder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Number = TypeVar("Number", int, float)
 _IMAGE = re.compile(r'!\[([^\]]*)\]\((\S+)\s+"([^"]*)"\)')
 
 QUICK_SCALE = 0.01
-"""The scale at which a report without a scale is built, where a section has no quick numbers."""
+"""The quick scale of sections that define no quick numbers of samples."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Picture:
         The file's name without suffix, unique within the section.
     figure : matplotlib Figure or str
         The drawing, which takes the whole width of the page if it is wider than 6 inches; or HTML
-        that the page shows as it is, such as a live figure of the studio.
+        that is inserted into the page unchanged, such as a live figure of the studio.
     caption : str
         One or two sentences below the drawing, as Markdown.
     alt : str
@@ -99,8 +99,8 @@ class Section:
     title : str
         The heading.
     blocks : tuple
-        Paragraphs of Markdown, pictures and tables, in order. Neighbouring pictures stand side by
-        side where the page is wide enough.
+        Paragraphs of Markdown, pictures and tables, in order. Neighbouring figures are side by side
+        if the page is wide enough.
     data : mapping of str to DataFrame
         Numbers for readers to download, by the name of their CSV file without suffix; see
         `data_frame`.
@@ -110,7 +110,7 @@ class Section:
         Claims judged by the section's numbers; the page shows the claims of all sections in one
         table.
     sizes : str
-        The numbers of samples and lessons that were computed, in words.
+        A sentence with the numbers of samples and lessons.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def data_frame(title: str, *columns: tuple[str, Any, str]) -> pd.DataFrame:
     Parameters
     ----------
     title
-        What the table holds; stored as ``attrs["title"]``.
+        The title of the table; stored as ``attrs["title"]``.
     *columns
         Name, values and description (with the unit) of each column. The descriptions are stored
         as ``attrs["columns"]``; the page shows them beside the CSV file.
@@ -175,12 +175,12 @@ def written_section(
     data: Mapping[str, pd.DataFrame] | None = None,
     **fields: Any,
 ) -> Section:
-    r"""Return a section whose words are Markdown.
+    r"""Return a section made from a Markdown text.
 
-    The first line is the heading. ``{{ name }}`` stands for a value, ``![alt](name "caption")`` for
-    a drawing. The lines of a table follow its caption, ``Table: caption``. At the end may stand
-    ``## Sizes``, and for each table to download ``## Numbers: name``: its title, and an item
-    ``- `column`: description`` for each column.
+    The first line is the heading. ``{{ name }}`` is replaced by a value, ``![alt](name "caption")``
+    by a drawing. The lines of a table follow its caption, ``Table: caption``. The text may end with
+    ``## Sizes``, and for each table to download ``## Numbers: name``: its title, and an item ``-
+    `column`: description`` for each column.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ class Context:
     Attributes
     ----------
     name : str
-        The section's name; its random numbers depend on it and on the seed alone.
+        The section's name; its random numbers depend only on this name and the seed.
     scale : float
         The effort: 1 for the full numbers of samples.
     seed : int
@@ -283,12 +283,12 @@ class Context:
     tell : callable
         Takes one line of text about the progress.
     is_quick : bool
-        Whether the quick numbers of samples apply, instead of `scale` times the full ones.
+        Whether to use the quick numbers of samples instead of `scale` times the full numbers.
     options : mapping
         Keywords of `cobayes.runs.run_all`: executor, progress and so on. Without an executor
         the experiments run in this process.
     fresh : bool
-        Whether to delete the shards of earlier runs; each folder once.
+        Whether to delete the shards of earlier runs, once for each folder.
     settings : mapping
         Parameters that the user has changed, see `setting`.
 
@@ -314,7 +314,7 @@ class Context:
     settings: Mapping[str, Any] = field(default_factory=dict)
     _deleted: set[Path] = field(default_factory=set, repr=False)
     parameters: dict[str, str] = field(default_factory=dict, init=False, repr=False)
-    """Names of the parameters that the builder has asked for, with their values in words."""
+    """Names of the parameters that the builder has read, with a text about each."""
     extra_seconds: float = field(default=0.0, init=False, repr=False)
     """Computing time of experiments on other workers and in earlier sessions."""
 
@@ -386,7 +386,7 @@ class Context:
         return value
 
     def check_settings(self) -> None:
-        """Raise an error for a setting that the builder has not asked for."""
+        """Raise an error for a setting that the builder has not read."""
         for name in set(self.settings) - set(self.parameters):
             known = ", ".join(self.parameters.values())
             raise CobayesError(
@@ -449,7 +449,7 @@ class Recipe:
     name : str
         Name of the section and of its folder.
     summary : str
-        One line.
+        A description of one line.
     build : callable or str
         A function of a `Context` that returns a `Section`. Or the name of a module that has such
         a function ``build``, or ``"module:function"``: the module is imported to build it.

@@ -1,8 +1,8 @@
-"""The contract that every rule fulfils.
+"""The base class of rules.
 
-A rule is a map from the learner's belief to a likelihood matrix: the teacher's choices and the
-learner's posterior follow from it by Bayes' formula. Plain Bayesian inference has the same
-likelihood for every belief; SCBI scales it to the belief.
+A rule maps the learner's belief to a likelihood matrix, from which the teacher's distribution and
+the learner's posterior follow by Bayes' rule. Plain Bayesian inference has the same likelihood for
+every belief; SCBI scales the matrix to the belief.
 """
 
 from __future__ import annotations
@@ -32,13 +32,12 @@ MOST_KEPT = 2**22
 
 
 class Rule(ABC):
-    """How a learner learns and a teacher teaches, given the learner's belief.
+    """The base class of rules: the likelihood matrix as a function of the learner's belief.
 
-    For a custom rule, derive from this class and write `respond`, which returns a likelihood
-    matrix for a belief; `name` is the name of the class unless it is set. Where the rule takes
-    arguments beside the matrix, write `settings`, too: it returns them, so that the rule can be
-    saved. Agents, `simulate`, `exact_rounds`, `success_rate` and `rate_of_convergence` take it
-    like any other rule.
+    For a custom rule, derive a class and define `respond`, which returns the likelihood matrix at a
+    belief; `name` is the name of the class unless it is set. If the rule has arguments beside the
+    matrix, also define `settings`, which returns them, so that the rule can be saved. Agents,
+    `simulate`, `exact_rounds`, `success_rate` and `rate_of_convergence` accept custom rules.
 
     Parameters
     ----------
@@ -47,7 +46,7 @@ class Rule(ABC):
 
     Examples
     --------
-    A teacher who ignores the data now and then:
+    A teacher who sometimes shows a random datum:
 
     >>> import cobayes as cb
     >>> class Absent(cb.Rule):
@@ -62,20 +61,19 @@ class Rule(ABC):
 
     name: str = "Rule"
     title: str
-    """The name with the settings that tell rules of one kind apart, for titles and legends."""
+    """The name and the settings, for titles and legends."""
     depends_on_belief: bool = True
     """Whether the likelihood changes with the belief; if not, the order of data does not matter."""
     core: _core.Rule | None = None
     """The rule in the native core; None for a custom rule."""
     is_custom: bool = False
-    """Whether the class, or one that it derives from, has answers written outside of cobayes."""
+    """Whether `respond` is defined outside of cobayes, in the class or a base class."""
     is_scbi: bool = False
-    """Whether it answers as `SCBI` does; a class derived from SCBI that overrides `respond` need
-    not."""
+    """Whether the rule is SCBI: not for a derived class that overrides `respond`."""
     data_prior: Array | None = None
     """Probabilities of the data before anything is taught; None: uniform."""
     tolerance: float = 1e-12
-    """For the relative error of an answer of the native core."""
+    """Tolerance for the relative error of the native core's likelihood."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -109,7 +107,7 @@ class Rule(ABC):
         """
 
     def answer(self, log_belief: Array) -> Response:
-        """Return the result of `respond`; raise an error if that of a custom rule is invalid."""
+        """Return the result of `respond`; raise an error if a custom rule's result is invalid."""
         found = self.respond(log_belief)
         wrong = None if self.core is not None else what_is_wrong(found, self.model)
         if wrong is not None:
@@ -136,7 +134,7 @@ class Rule(ABC):
         return values
 
     def settings(self) -> dict[str, Any]:
-        """Return the arguments, apart from the matrix, that make the same rule again."""
+        """Return the constructor's arguments by name, without the matrix."""
         return {}
 
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
@@ -153,7 +151,7 @@ class Rule(ABC):
     def at(self, state: State) -> Rule:
         """Return the rule in a state of its task, with the matrix and the data prior of the state.
 
-        A rule whose matrix is a `Model`, the task that never changes, is returned as it is.
+        A rule whose task is a `Model` is returned unchanged.
         """
         if self.task is self.model:
             return self
@@ -165,7 +163,7 @@ class Rule(ABC):
         return found
 
     def _in(self, state: State) -> Rule:
-        """Make the rule for a state that is not in the cache."""
+        """Make the rule for a state of the task."""
         model, prior = self.task.matrix_at(state), self.task.data_prior_at(state)
         if (model.data, model.hypotheses) != (self.model.data, self.model.hypotheses):
             raise CobayesError(
@@ -252,7 +250,7 @@ class Rule(ABC):
         else:
             answer = rule.core.update(many, row, in_logs=False, num_threads=_threads(many))
             found = rule._checked(answer)
-        if math.isnan(sum(found[:, 0].tolist())):  # beliefs that exclude the datum become NaN
+        if math.isnan(sum(found[:, 0].tolist())):  # NaN if the datum is impossible at the belief
             raise impossible_datum(self.model, row)
         return found.reshape(logs.shape)
 
@@ -288,7 +286,7 @@ class Rule(ABC):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold; `from_dict` makes the same rule again."""
+        """Return the rule as a dict for JSON; `from_dict` makes the same rule again."""
         if not isinstance(self.task, Model):
             raise CobayesError(
                 f"the rule is made from the task {type(self.task).__name__}, which to_dict cannot "
@@ -301,7 +299,7 @@ class Rule(ABC):
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Rule:
-        """Undo `to_dict`; `cobayes.Rule.from_dict` makes rules of any kind.
+        """Make a rule from the result of `to_dict`; `cobayes.Rule.from_dict` makes any rule.
 
         Parameters
         ----------
@@ -320,7 +318,7 @@ class Rule(ABC):
         if not isinstance(content, dict) or not isinstance(content.get("rule"), str):
             raise CobayesError(
                 "there is no entry 'rule', the name of the rule.",
-                "expected what rule.to_dict() returns.",
+                "expected the content that rule.to_dict() returns.",
             )
         own = {key: value for key, value in content.items() if key not in _NOT_SETTINGS}
         found = as_rule(content["rule"], Model.from_dict(content), **own)
@@ -388,8 +386,8 @@ class Restricted(Rule):
     model
         The matrix with all data.
     prior
-        The data prior: zero for data that are not available. Its other values are ignored; a rule
-        that uses them overrides `Rule._restricted`.
+        The data prior: zero for data that are not available. Other values are ignored; a rule that
+        uses them overrides `Rule._restricted`.
     """
 
     name = "restricted"
@@ -409,7 +407,7 @@ class Restricted(Rule):
 
 
 def impossible_datum(model: Model, datum: int) -> ImpossibleDatumError:
-    """Return the error about a datum that every believed hypothesis rules out."""
+    """Return the error about a datum that is impossible under every believed hypothesis."""
     return ImpossibleDatumError(
         f"datum {model.data[datum]!r} is impossible under every hypothesis that is believed, so "
         "the belief cannot be updated.",
@@ -419,13 +417,13 @@ def impossible_datum(model: Model, datum: int) -> ImpossibleDatumError:
 
 
 def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: str) -> None:
-    """Raise an error where the hypothesis to teach is ruled out from the start."""
+    """Raise an error if the prior of the hypothesis to teach is zero."""
     if (log_belief[..., hypothesis] == -np.inf).any():
         raise unteachable(model.hypotheses[hypothesis], what)
 
 
 def require_datum(rule: Rule, hypothesis: int) -> None:
-    """Raise an error where the hypothesis to teach allows none of the data at the start."""
+    """Raise an error if no available datum is possible under the hypothesis to teach."""
     available = _available(rule)
     if not available[rule.model.matrix[:, hypothesis] > 0.0].any():
         raise no_datum(rule.model, hypothesis, available)

@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CooperativeInference:
-    """A teacher and a learner who take each other into account, in one round.
+    """The teacher's and the learner's distributions after one round of cooperative inference.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ def cooperative_inference(
     Parameters
     ----------
     matrix
-        The data-by-hypotheses matrix that both start from.
+        The data-by-hypotheses matrix of both agents.
     learner_prior
         P_L0, over hypotheses; uniform by default.
     teacher_prior

@@ -16,7 +16,7 @@ from cobayes.rules.native import SCBI
 Array = NDArray[np.float64]
 
 RuleLike = Any
-"""A rule, a matrix or task (which means `SCBI` of it), a class of rules, or the name of one."""
+"""A rule; a matrix or task, for which `SCBI` is used; or the class or the name of a rule."""
 
 
 class Agents(NamedTuple):
@@ -25,13 +25,13 @@ class Agents(NamedTuple):
     Attributes
     ----------
     teacher, learner : Rule
-        The same object where one rule is shared.
+        The same object if both agents have the same rule.
     teacher_prior, learner_prior : ndarray
-        Log-beliefs at the start, (m,); the same object where one prior is shared.
+        Log-beliefs at the start, (m,); the same object if both agents have the same prior.
     hypothesis : int
         The position of the hypothesis that is taught.
     is_shared : bool
-        Whether teacher and learner follow the same belief: one rule, one prior.
+        Whether teacher and learner have the same rule and the same prior.
     """
 
     teacher: Rule
@@ -56,9 +56,9 @@ def as_agents(
     Parameters
     ----------
     rule, hypothesis, prior, learner_rule, learner_prior
-        Those of `cobayes.simulate`.
+        As in `cobayes.simulate`.
     every_round
-        Whether the matrix must be the same in all rounds; a task that changes is then an error.
+        Whether to raise an error if the matrix of a task changes from round to round.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
     Returns
     -------
     Rule
-        The given one, or a new one for the matrix.
+        The given rule, or a new rule for the matrix.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
 
 
 def in_every_round(rule: Rule) -> Rule:
-    """Return the rule that holds in all rounds, or raise an error where its task changes."""
+    """Return the rule of all rounds, or raise an error if the task's matrix changes."""
     if rule.task.is_constant:
         return rule.at(rule.task.start)
     raise CobayesError(

@@ -116,11 +116,11 @@ class BI(NativeRule):
 class SCBI(NativeRule):
     """Sequential cooperative Bayesian inference: the likelihood is scaled to the belief.
 
-    At belief ``theta`` the matrix is Sinkhorn-scaled to row sums one and column sums
-    ``n theta``. The teacher draws a datum from the column of the true hypothesis; the learner
-    takes the datum's row as its new belief. Scaling rows or columns of the matrix changes
-    nothing. If zeros make the sums impossible, the scaled matrix is the limit of normalising rows
-    and columns in turn; see `scaling_blocks`.
+    At belief ``theta`` the matrix is Sinkhorn-scaled to row sums one and column sums ``n theta``.
+    The teacher draws a datum from the column of the true hypothesis; the learner's new belief is
+    the datum's row. Scaling rows or columns of the matrix has no effect. If zeros make the sums
+    impossible, the scaled matrix is the limit of normalising rows and columns in turn; see
+    `scaling_blocks`.
 
     Parameters
     ----------
@@ -214,15 +214,15 @@ class Pragmatic(NativeRule):
     matrix
         The data-by-hypotheses matrix: an array, DataFrame, DataArray, `Model` or task.
     depth
-        How many times the teacher reasons about the learner: an integer >= 0, or infinity.
+        The depth of the recursion: an integer >= 0, or infinity.
     rationality
-        How strongly the teacher prefers the better data, > 0; alpha in rational speech acts.
+        The exponent of the teacher, > 0; alpha in rational speech acts.
     data_prior
         Probabilities of the data before anything is taught; uniform by default, zero for data that
         are not available. For data with costs give ``exp(-rationality * cost)``, normalised.
     literal
         "likelihood": T_0 is the matrix with its columns normalised. "truth": the literal learner
-        takes the table as it is, L_0(h | d) ∝ M(d, h) theta(h).
+        uses the table without normalisation, L_0(h | d) ∝ M(d, h) theta(h).
 
     Examples
     --------
@@ -233,10 +233,8 @@ class Pragmatic(NativeRule):
     >>> faces.update([1 / 3, 1 / 3, 1 / 3], 1).round(2)
     array([0.  , 0.69, 0.31])
 
-    Notes
-    -----
-    Rational speech acts: Frank and Goodman (2012), Science 336, 998. Infinite depth is offered
-    for rationality 1 only, since for others the recursion may have several limits.
+    Notes ----- Rational speech acts: Frank and Goodman (2012), Science 336, 998. Infinite depth
+    requires rationality 1, since for other values the recursion may have several limits.
     """
 
     name = "Pragmatic"
@@ -273,8 +271,8 @@ class Pragmatic(NativeRule):
     def respond(self, log_belief: Array) -> Response:
         """Return the likelihood of depth K at a belief.
 
-        The literal learner of ``literal="truth"`` takes the table as it is; its teacher draws from
-        normalised columns.
+        With ``literal="truth"`` the literal learner uses the table without normalisation; its
+        teacher draws from normalised columns.
         """
         found = super().respond(log_belief)
         if self.depth > 0 or self.literal != "truth":

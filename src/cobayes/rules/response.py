@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 # The largest tolerance of SCBI; larger ones are replaced by it. They would save almost no time, and
 # the true error may be several times the estimated one.
 LOOSEST = 1e-9
-# How far the sum of a column of a custom rule may be from one.
+# Tolerance for the sums of the columns of a custom rule, which must be one.
 COLUMN_SLACK = 1e-6
 
 
@@ -29,7 +29,7 @@ class Response:
     Attributes
     ----------
     likelihood : ndarray
-        P(d | h), what the teacher draws data from, (n, m); columns sum to one.
+        P(d | h), from which the teacher draws data, (n, m); columns sum to one.
     logs : ndarray or None
         The learner's log-likelihood, (n, m), if it differs from the logarithm of `likelihood`:
         where `likelihood` underflows, or where the learner takes a table as it is.
@@ -65,7 +65,7 @@ class Response:
 
 
 def what_is_wrong(response: Any, model: Model) -> str | None:
-    """Return what is wrong with the response of a custom rule; None if nothing is."""
+    """Return a text with the error in a custom rule's response; None if it is valid."""
     if not isinstance(response, Response):
         return f"an object of type {type(response).__name__}; expected a Response"
     likelihood = response.likelihood
@@ -89,7 +89,7 @@ def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
     Parameters
     ----------
     log_belief
-        Shape (..., m); minus infinity where a hypothesis is ruled out.
+        Shape (..., m); minus infinity for an excluded hypothesis.
     log_likelihood
         One row (m,) or all rows (n, m). A row that excludes every believed hypothesis gives NaN.
     """
@@ -103,7 +103,7 @@ def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
 def not_converged(
     error: float, tolerance: float, iterations: int | None = None
 ) -> ConvergenceError:
-    """Return the error to raise where the scaling to a belief did not reach the tolerance.
+    """Return the error about a scaling to a belief that did not reach the tolerance.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def not_converged(
     tolerance
         The required tolerance.
     iterations
-        The number of sweeps and Newton steps, where it is known.
+        The number of sweeps and Newton steps, if it is known.
     """
     taken = "" if iterations is None else f"after {iterations} iterations "
     return ConvergenceError(

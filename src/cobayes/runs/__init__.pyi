@@ -2,6 +2,8 @@ from .engine import RunInterrupted as RunInterrupted
 from .engine import run as run
 from .engine import run_all as run_all
 from .executors import workers as workers
+from .ledger import PointState as PointState
+from .ledger import RunError as RunError
 from .plan import Experiment as Experiment
 from .plan import Point as Point
 from .plan import shard_seed as shard_seed
@@ -15,5 +17,3 @@ from .statistics import add as add
 from .statistics import concatenate as concatenate
 from .statistics import mean_estimate as mean_estimate
 from .statistics import proportion_estimate as proportion_estimate
-from .store import PointState as PointState
-from .store import RunError as RunError

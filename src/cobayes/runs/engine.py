@@ -21,25 +21,25 @@ from typing import Any, NamedTuple
 from cobayes._input.validation import instance
 from cobayes.errors import CobayesError
 from cobayes.runs.executors import Processes, ThisProcess, num_workers, one_thread, workers
+from cobayes.runs.ledger import Key, Ledger, RunError
 from cobayes.runs.plan import Experiment, package_digest, versions
 from cobayes.runs.progress import Reporter, RunState, joined, state_of
 from cobayes.runs.statistics import PointResult, RunResult, Statistics, pack, unpack
-from cobayes.runs.store import Key, RunError, Store
 
 _ATTEMPTS = 3
 _SECONDS_BETWEEN_SAVES = 0.5
 
 
 class RunInterrupted(KeyboardInterrupt):
-    """Ctrl-C: finished shards are saved, and the message says how to continue.
+    """A run was stopped by Ctrl-C; finished shards are saved.
 
-    It is a `KeyboardInterrupt`, so that ``except Exception`` in a loop over experiments does
-    not swallow it.
+    It is a `KeyboardInterrupt`, so that ``except Exception`` in a loop over experiments does not
+    catch it.
 
     Parameters
     ----------
     message
-        The number of saved shards, in words.
+        A sentence with the number of saved shards.
     hint
         How to continue.
 
@@ -79,10 +79,10 @@ def run(
     folder
         The folder of the finished shards; made if it does not exist.
     executor
-        Any `concurrent.futures.Executor` (default: processes of this machine). `workers` keeps
-        one for several runs, or connects to a Dask cluster.
+        Any `concurrent.futures.Executor` (default: processes of this machine). `workers` makes an
+        executor for several runs, or connects to a Dask cluster.
     jobs
-        Number of processes where no executor is given; 1 is this process alone (default: one per
+        Number of processes, if no executor is given; 1 computes in this process (default: one per
         core).
     fresh
         Whether to delete the shards that are in the folder.
@@ -97,10 +97,10 @@ def run(
     Raises
     ------
     RunError
-        The folder holds another run, is in use, or cannot be written; a scheduler is gone; a shard
-        failed three times.
+        The folder contains another run, is in use, or cannot be written; the scheduler does not
+        respond; a shard failed three times.
     RunInterrupted
-        Ctrl-C. The message says how many shards are saved.
+        Ctrl-C was pressed. The message has the number of saved shards.
 
     Examples
     --------
@@ -128,10 +128,10 @@ def run_all(
     fresh: bool = False,
     progress: bool | Callable[[RunState], None] = False,
 ) -> list[RunResult]:
-    """Run several experiments on the same workers at once, each in a folder of its own.
+    """Run several experiments on the same workers at once, each in its own folder.
 
-    Each result is the one that `run` gives. Use it for many small experiments: no worker is idle
-    while another experiment has shards left.
+    Each result equals that of `run`. Use it for many small experiments: no worker is idle while an
+    experiment has unfinished shards.
 
     Parameters
     ----------
@@ -172,13 +172,13 @@ def run_all(
         reporter = Reporter(progress)
         works = []
         for experiment, place in experiments:
-            store = Store(Path(place), experiment.identity(), fresh=fresh)
-            stack.callback(store.close)
-            works.append(_Work(experiment, store))
-            if store.num_deleted:
-                what = f"{store.num_deleted} finished shards are deleted"
+            ledger = Ledger(Path(place), experiment.identity(), fresh=fresh)
+            stack.callback(ledger.close)
+            works.append(_Work(experiment, ledger))
+            if ledger.num_deleted:
+                what = f"{ledger.num_deleted} finished shards are deleted"
                 reporter.message(f"starting over in {place}: {what}")
-        state = joined([state_of(work.store, "running", 0) for work in works])
+        state = joined([state_of(work.ledger, "running", 0) for work in works])
         if state.num_done:
             reporter.message(f"continuing: {state.num_done} of {state.num_shards} shards are done")
         if state.status != "complete":
@@ -189,14 +189,14 @@ def run_all(
 
 
 class _Work:
-    """A run in progress: its plan, its store and the shards to compute."""
+    """A run in progress: its plan, its ledger and the shards to compute."""
 
-    def __init__(self, experiment: Experiment, store: Store) -> None:
+    def __init__(self, experiment: Experiment, ledger: Ledger) -> None:
         self.experiment = experiment
-        self.store = store
-        self.todo = [key for key in experiment.shards() if key not in store.seconds]
-        if len(self.todo) + len(store.seconds) > experiment.num_shards:
-            raise store.damaged("it has shards that the plan has not")
+        self.ledger = ledger
+        self.todo = [key for key in experiment.shards() if key not in ledger.seconds]
+        if len(self.todo) + len(ledger.seconds) > experiment.num_shards:
+            raise ledger.damaged("it has shards that are not in the plan")
 
     def submit(self, executor: Executor, key: Key) -> Future[_Outcome]:
         point = self.experiment.points[key[0]]
@@ -204,21 +204,21 @@ class _Work:
         return executor.submit(perform, self.experiment.shard, dict(point.parameters), seeds, size)
 
     def result(self) -> RunResult:
-        """Reduce the shards of the store in their order."""
+        """Reduce the shards of the ledger in their order."""
         plan, reduced = self.experiment, {}
-        for (position, _), packed in self.store.shards():
+        for (position, _), packed in self.ledger.shards():
             found = unpack(packed)
             if position in reduced and plan.reduce is not None:
                 found = plan.reduce(reduced[position], found)
             reduced[position] = found
         points = []
-        states = self.store.points()
+        states = self.ledger.points()
         for position, point in enumerate(plan.points):
             found = reduced[position]
             estimates = plan.estimate(found, dict(point.parameters)) if plan.estimate else {}
             numbers = (point.num_samples, found, estimates, states[position].seconds)
             points.append(PointResult(point.name, point.parameters, *numbers))
-        return RunResult(plan.name, plan.seed, tuple(points), self.store.path.parent)
+        return RunResult(plan.name, plan.seed, tuple(points), self.ledger.path.parent)
 
 
 class _Outcome(NamedTuple):
@@ -260,7 +260,7 @@ def _versions_here() -> dict[str, str]:
 
 
 def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None:
-    """Compute the shards that are left."""
+    """Compute the missing shards."""
     # First one shard of every point, beginning with the last point, which is often the most
     # expensive: the time left is then known early, and no long shard remains at the end.
     keys = [(work, key) for work in works for key in work.todo]
@@ -269,16 +269,16 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
     in_flight: dict[Future[_Outcome], tuple[_Work, Key]] = {}
     saved_at = time.monotonic()
     count = num_workers(executor)
-    stores = [work.store for work in works]
+    ledgers = [work.ledger for work in works]
     failures: Counter[tuple[_Work, Key]] = Counter()
 
     def save() -> None:
-        for store in stores:
-            if store.is_changed:
-                store.commit(count)
+        for ledger in ledgers:
+            if ledger.is_changed:
+                ledger.commit(count)
 
     def report(status: str) -> RunState:
-        state = joined([state_of(store, status, count) for store in stores])
+        state = joined([state_of(ledger, status, count) for ledger in ledgers])
         reporter.update(state)
         return state
 
@@ -316,7 +316,7 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
             save()
         state = report("stopped")
         if isinstance(error, KeyboardInterrupt):
-            raise _interrupted(state, stores) from None
+            raise _interrupted(state, ledgers) from None
         if isinstance(error, RunError) or not isinstance(error, Exception):
             raise
         raise RunError(
@@ -327,15 +327,15 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
 
 
 def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
-    """Record a shard; return the text of an error where it has to be computed again."""
+    """Record a shard; return the text of an error if it has to be computed again."""
     if future.cancelled():
         raise RunError(
-            "the scheduler is gone; finished shards are kept.",
+            "the scheduler does not respond; finished shards are kept.",
             "start it again; the same command then continues the run",
         )
     error = future.exception()
     if isinstance(error, BrokenExecutor):
-        guard = 'the call must stand under `if __name__ == "__main__":`'
+        guard = 'the call must be under `if __name__ == "__main__":`'
         return f"{error} (if a script starts the run, {guard})"
     if error is not None:  # the worker or the connection failed
         return "".join(traceback.format_exception(error))
@@ -348,31 +348,31 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
             "install the same versions on every worker",
         )
     if outcome.packed is not None:
-        work.store.add(key, outcome.packed, outcome.seconds)
+        work.ledger.add(key, outcome.packed, outcome.seconds)
     return outcome.error
 
 
 def _failure(work: _Work, key: Key, error: str) -> RunError:
-    plan, point, state = work.experiment, work.experiment.points[key[0]], work.store.points()
+    plan, point, state = work.experiment, work.experiment.points[key[0]], work.ledger.points()
     failure = RunError(
         f"shard {key[1]} of point {point.name!r} of {plan.name!r} failed {_ATTEMPTS} times, with "
         f"parameters {json.dumps(point.parameters)}, seed {plan.seed} and "
         f"{point.samples_in(key[1])} samples; the last time: {error.strip().splitlines()[-1]}",
         f"{sum(one.num_done for one in state)} of {plan.num_shards} shards are saved in "
-        f"{str(work.store.path.parent)!r}; remove the cause and run the same command again",
+        f"{str(work.ledger.path.parent)!r}; remove the cause and run the same command again",
     )
     failure.add_note(error)  # the worker's traceback, which Python shows below ours
     return failure
 
 
-def _interrupted(state: RunState, stores: list[Store]) -> RunInterrupted:
-    folder = os.path.commonpath([store.path.parent.absolute() for store in stores])
+def _interrupted(state: RunState, ledgers: list[Ledger]) -> RunInterrupted:
+    folder = os.path.commonpath([ledger.path.parent.absolute() for ledger in ledgers])
     saved = f"{state.num_done} of {state.num_shards} shards of {state.experiment!r}"
     program, *arguments = sys.argv or [""]
     start = ["python", program] if program.endswith(".py") else [os.path.basename(program)]
     return RunInterrupted(
         f"stopped by Ctrl-C; {saved} are saved in {folder!r}.",
-        f"the same command goes on from here: {shlex.join([*start, *arguments])}",
+        f"the same command continues the run: {shlex.join([*start, *arguments])}",
     )
 
 

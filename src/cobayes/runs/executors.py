@@ -21,7 +21,7 @@ import threadpoolctl
 from cobayes import _parallel
 from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError, import_optional
-from cobayes.runs.store import RunError
+from cobayes.runs.ledger import RunError
 
 _SECONDS_TO_CONNECT = 15
 # Memory of an idle worker process with NumPy, SciPy and cobayes, as `ps -o rss` shows it.
@@ -35,7 +35,7 @@ def workers(*, jobs: int | None = None, scheduler: Any = None) -> Iterator[Execu
     Parameters
     ----------
     jobs
-        Number of processes of this machine; 1 is this process alone (default: one per core).
+        Number of processes of this machine; 1 computes in this process (default: one per core).
     scheduler
         Address or scheduler file of a Dask cluster.
 
@@ -54,7 +54,7 @@ def workers(*, jobs: int | None = None, scheduler: Any = None) -> Iterator[Execu
     if scheduler is not None and jobs is not None:
         raise CobayesError(
             "both jobs and scheduler are given; a scheduler has its own workers.",
-            "leave out one of them",
+            "give only one of them",
         )
     if scheduler is not None:
         with _cluster(os.fspath(scheduler)) as client:
@@ -68,7 +68,7 @@ def workers(*, jobs: int | None = None, scheduler: Any = None) -> Iterator[Execu
 
 
 class ThisProcess(Executor):
-    """Computes in the calling thread."""
+    """An executor that computes in the calling thread."""
 
     num_workers = 1
 
@@ -94,7 +94,7 @@ class Processes(Executor):
         self._alive: Any = None
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Give a call to the pool."""
+        """Submit a call to the pool."""
         with _interrupts_blocked():
             try:
                 return self._started().submit(fn, *args, **kwargs)
@@ -103,7 +103,7 @@ class Processes(Executor):
                 return self._started().submit(fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:  # noqa: ARG002
-        """End the processes at once, whatever they are doing."""
+        """End the processes at once, also during a computation."""
         if self._pool is not None:
             self._alive.close()
             self._pool.shutdown(cancel_futures=True)
@@ -214,7 +214,7 @@ def _is_no_lost_connection(record: logging.LogRecord) -> bool:
 
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C while processes start: until they ignore it they would print tracebacks."""
+    """Block Ctrl-C while processes start: before they ignore it they would print tracebacks."""
     mask = getattr(signal, "pthread_sigmask", None)
     before = mask(signal.SIG_BLOCK, [signal.SIGINT]) if mask else ()
     try:

@@ -49,9 +49,9 @@ class Point:
     name
         Unique within the experiment; part of the name of its random streams.
     parameters
-        Anything that JSON can hold; NumPy arrays and numbers become lists and numbers.
+        Values that JSON can represent; NumPy arrays become lists.
     num_samples
-        Number of samples in all; the shard function decides what a sample is.
+        Total number of samples; the shard function defines a sample.
     samples_per_shard
         Number of samples of each shard but the last, which may have fewer; a shard should take one
         or two seconds (default: all samples in one shard).
@@ -108,20 +108,20 @@ class Experiment:
     points
         The points to compute, with different names.
     shard
-        A module-level function ``f(parameters, seed_sequence, num_samples)`` that returns a dict
-        of numbers and small arrays: sufficient statistics of the shard's samples. It must depend
-        on its arguments alone.
+        A module-level function ``f(parameters, seed_sequence, num_samples)`` that returns a dict of
+        numbers and small arrays: sufficient statistics of the shard's samples. It must depend only
+        on its arguments.
     seed
         The seed of the experiment.
     estimate
         ``f(statistics, parameters)``: named estimates from the reduced statistics of a point.
     reduce
-        ``f(left, right)``: joins the statistics of shards, in their order (default: the sum,
-        name by name). None where statistics cannot be joined, such as a mean with its standard
-        error: then every point must be one shard.
+        ``f(left, right)``: joins the statistics of shards, in their order (default: the sum, name
+        by name). None if statistics cannot be joined, such as a mean with its standard error: then
+        every point must be one shard.
     version
-        Change it to start over after a change that the code does not show, such as that of a data
-        file.
+        Change it after a change that the code does not show, such as a new data file; a new run is
+        then required.
 
     Examples
     --------
@@ -191,7 +191,7 @@ class Experiment:
         return [(point, shard) for point, size in enumerate(sizes) for shard in range(size)]
 
     def identity(self) -> dict[str, Any]:
-        """Return everything that determines the result, as JSON content."""
+        """Return everything that determines the result, as values for JSON."""
         return {
             "experiment": self.name,
             "version": self.version,
@@ -245,7 +245,7 @@ def shard_seed(seed: int, experiment: str, point: str, shard: int) -> np.random.
 
 
 def _as_json(parameters: Mapping[str, Any], point: str) -> dict[str, Any]:
-    """Return parameters as they come back from JSON, so that every worker sees the same."""
+    """Return parameters converted to JSON and back, so that all workers see the same values."""
     try:
         text = json.dumps(dict(parameters), default=_plain, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -277,7 +277,7 @@ def package_digest(*, everything: bool = False) -> str:
     Parameters
     ----------
     everything
-        Include pages, texts, comments and docstrings.
+        Whether to include pages, texts, comments and docstrings.
     """
     root = Path(cobayes.__file__).parent
     parts = []

@@ -17,10 +17,10 @@ import numpy as np
 from cobayes._input.validation import instance
 from cobayes._output import Result
 from cobayes.errors import CobayesError
-from cobayes.runs.store import STORE_NAME, PointState, RunError, Store
+from cobayes.runs.ledger import LEDGER_NAME, Ledger, PointState, RunError
 
 _SECONDS_BETWEEN_LINES = 10.0
-# Back to the start of a terminal's line, and clear it.
+# Moves the cursor to the start of the terminal's line and clears the line.
 _CLEAR = "\r\x1b[2K"
 
 
@@ -76,7 +76,7 @@ class RunState(Result):
 
     @property
     def seconds_left(self) -> float:
-        """Time left, from the mean cost of each point's finished shards; NaN while it is not known.
+        """Time left, from the mean cost of each point's finished shards; NaN if it is unknown.
 
         A point without a finished shard is assumed to cost as much as the most expensive point of
         its experiment.
@@ -129,18 +129,18 @@ def read_state(folder: str | Path) -> RunState:
     'complete'
     """
     place = Path(folder)
-    if not (place / STORE_NAME).is_file():
+    if not (place / LEDGER_NAME).is_file():
         raise CobayesError(
             f"there is no run in {str(folder)!r}.",
-            f"expected a file {STORE_NAME} in it; find_runs() looks into subfolders, too",
+            f"expected a file {LEDGER_NAME} in it; find_runs() looks into subfolders, too",
         )
-    with contextlib.closing(Store(place)) as store:
-        if not store.plan:
+    with contextlib.closing(Ledger(place)) as ledger:
+        if not ledger.plan:
             raise RunError(
                 f"the run in {str(folder)!r} has not begun yet: its plan is missing.",
                 "wait, or run the same command again.",
             )
-        return state_of(store, "running" if store.is_locked() else "stopped", store.num_workers)
+        return state_of(ledger, "running" if ledger.is_locked() else "stopped", ledger.num_workers)
 
 
 def find_runs(folder: str | Path) -> list[Path]:
@@ -149,12 +149,12 @@ def find_runs(folder: str | Path) -> list[Path]:
     Parameters
     ----------
     folder
-        Where to look.
+        The folder to search.
 
     Returns
     -------
     list of Path
-        Empty where there is none.
+        Empty if there are none.
 
     Examples
     --------
@@ -165,20 +165,20 @@ def find_runs(folder: str | Path) -> list[Path]:
     """
     return sorted(
         path.parent
-        for path in Path(instance(folder, (str, Path), "folder", "a path")).rglob(STORE_NAME)
+        for path in Path(instance(folder, (str, Path), "folder", "a path")).rglob(LEDGER_NAME)
     )
 
 
-def state_of(store: Store, status: str, num_workers: int) -> RunState:
-    """Return the progress of a run whose store is open."""
-    points = tuple(store.points())
+def state_of(ledger: Ledger, status: str, num_workers: int) -> RunState:
+    """Return the progress of a run whose ledger is open."""
+    points = tuple(ledger.points())
     if all(point.num_done == point.num_shards for point in points):
         status = "complete"
-    return RunState(store.path.parent, store.plan["experiment"], status, points, num_workers)
+    return RunState(ledger.path.parent, ledger.plan["experiment"], status, points, num_workers)
 
 
 def joined(states: Sequence[RunState]) -> RunState:
-    """Return the progress of several runs as that of one; their folders have one parent."""
+    """Return the combined progress of several runs whose folders have one parent."""
     if len(states) == 1:
         return states[0]
     found = {state.status for state in states}
@@ -232,13 +232,13 @@ def duration(seconds: float) -> str:
 class Reporter:
     """Shows progress on standard error, passes it to a function, or does nothing.
 
-    A terminal has one line that is kept up to date. A log gets a line every ten seconds at first,
-    and less often later.
+    On a terminal one line is updated. In a log a line is written every ten seconds at first, and
+    less often later.
 
     Parameters
     ----------
     progress
-        True for standard error, False for silence, or a function of a `RunState`.
+        True for standard error, False for no output, or a function of a `RunState`.
     """
 
     def __init__(self, progress: bool | Callable[[RunState], None]) -> None:

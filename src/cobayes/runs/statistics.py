@@ -49,7 +49,7 @@ def pack(statistics: Statistics) -> bytes:
 
 
 def unpack(packed: bytes) -> dict[str, Any]:
-    """Undo `pack`; single numbers become Python's numbers.
+    """Return the statistics of bytes that `pack` made; single numbers become Python numbers.
 
     Parameters
     ----------
@@ -122,9 +122,9 @@ class Estimate:
     Parameters
     ----------
     value
-        The estimate; NaN where there are no samples yet.
+        The estimate; NaN without samples.
     stderr
-        Its standard error; NaN where it is not known.
+        Its standard error; NaN if it is unknown.
 
     Examples
     --------
@@ -180,8 +180,8 @@ def mean_estimate(count: float, total: float, total_of_squares: float) -> Estima
 def proportion_estimate(successes: int, trials: int) -> Estimate:
     """Estimate a probability from counts.
 
-    The standard error is that of a Beta distribution with one success and one failure more. It is
-    never zero: a proportion of one in a finite sample is not certain.
+    The standard error is the standard deviation of Beta(successes + 1, failures + 1). It is never
+    zero, also if all trials succeed.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def _check_same_names(left: Statistics, right: Statistics) -> None:
         raise CobayesError(
             f"two shards of one point returned different statistics: "
             f"{sorted(left)} and {sorted(right)}.",
-            "a shard function returns the same names whatever its parameters and seed",
+            "a shard function must return the same names for all parameters and seeds",
         )
 
 
@@ -313,8 +313,8 @@ class RunResult:
     def to_dataframe(self):
         """Return a pandas DataFrame: a row per point with parameters and estimates.
 
-        An estimate makes two columns, ``name`` and ``name_stderr``. Parameters that are lists
-        or dicts are left out.
+        An estimate makes two columns, ``name`` and ``name_stderr``. Parameters that are lists or
+        dicts are omitted.
         """
         pandas = import_optional("pandas", "labels", "A table of results")
         rows = []

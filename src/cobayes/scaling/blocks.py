@@ -29,7 +29,7 @@ class Block(NamedTuple):
     rows, columns : ndarray
         Positions.
     ratio : float
-        Column sums over row sums; 1 in every block where the sums can be met.
+        Total of the column sums divided by that of the row sums; 1 if the sums are feasible.
     """
 
     rows: NDArray[np.intp]
@@ -51,8 +51,9 @@ class ScalingBlocks:
         (n, m), which entries of the scaled matrix stay positive; columns with the sum zero are
         treated as if their sum were very small.
     status : str
-        "exact": the sums can be met and no positive entry vanishes. "limit": the sums can be met
-        if some positive entries vanish. "infeasible": no matrix with these zeros has these sums.
+        "exact": a matrix with these sums exists and no positive entry vanishes. "limit": such a
+        matrix exists, but some positive entries vanish. "infeasible": no matrix with these zeros
+        has these sums.
     row_labels, column_labels : ndarray
         The component of every row and column, -1 for none. A positive entry stays positive if its
         row and column are in the same component; a block has one or more components.
@@ -95,7 +96,7 @@ def scaling_blocks(
     row_sums
         Not negative, shape (n,); ones by default. Zero: the datum is not available.
     column_sums
-        Not negative, shape (m,); equal ones with the total of the row sums by default.
+        Not negative, shape (m,); by default all equal, with the same total as the row sums.
 
     Returns
     -------
@@ -186,14 +187,14 @@ EQUAL_TOTALS = 1e-14
 
 
 def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> tuple[Array, Array]:
-    """Return row and column sums, of one batch shape, whose totals agree.
+    """Return row and column sums with the same batch shape and equal totals.
 
     Parameters
     ----------
     shape
         The shape of the matrix, (..., n, m).
     row_sums, column_sums
-        As the user gave them, or None.
+        The user's arguments, or None.
     """
     n, m = shape[-2:]
     rows = as_sums(np.ones(n) if row_sums is None else row_sums, n, "row")
@@ -224,7 +225,7 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
     if gap.size and gap.max() > EQUAL_TOTALS:
         columns = np.where(gap > EQUAL_TOTALS, columns * (totals / own), columns)
     return (
-        # Copies: the caller's own arrays must neither change nor be frozen.
+        # Copies, so that the caller's arrays are neither changed nor made read-only.
         np.array(np.broadcast_to(rows, (*batch, n)), order="C"),
         np.array(np.broadcast_to(columns, (*batch, m)), order="C"),
     )

@@ -54,9 +54,10 @@ class ScalingResult:
         The sums to which the matrix was scaled: the requested ones, with equal totals. If the
         requested sums are infeasible, `row_sums` are the row sums of the limit.
     status : str or ndarray
-        "exact": the sums are met and no positive entry vanishes. "limit": the sums are met and some
-        positive entries vanish. "infeasible": no matrix with these zeros has these sums; the column
-        sums are met, the row sums are as even as they can be.
+        "exact": the matrix has the requested sums and no positive entry vanishes. "limit": it has
+        the requested sums, but some positive entries vanish. "infeasible": no matrix with these
+        zeros has these sums; the column sums are the requested sums, the row sums have the most
+        uniform possible ratios to the requested sums.
     residual : float or ndarray
         The largest relative error of a row or column sum, measured on `matrix`.
     num_iterations : int or ndarray
@@ -67,7 +68,7 @@ class ScalingResult:
         Estimated relative error of the scalings, from the measured rate of convergence or from
         the last Newton step.
     data, hypotheses : tuple of str or None
-        The labels, where the input had some.
+        The labels, if the input had labels.
 
     Examples
     --------
@@ -137,30 +138,30 @@ def scale(
 ) -> ScalingResult:
     """Scale a non-negative matrix to given row and column sums (Sinkhorn scaling).
 
-    Finds the one matrix of the form ``diag(row_scaling) @ matrix @ diag(column_scaling)`` that
-    has these sums: by Newton's method for few columns, by accelerated sweeps for more. Zeros may
-    make some positive entries vanish, or make the sums impossible: see the result's ``status``
-    and `scaling_blocks`.
+    Finds the unique matrix of the form ``diag(row_scaling) @ matrix @ diag(column_scaling)`` that
+    has these sums: by Newton's method for few columns, by accelerated sweeps for more. With zeros,
+    some positive entries may vanish, or the sums may be impossible: see the result's ``status`` and
+    `scaling_blocks`.
 
     Parameters
     ----------
     matrix
         Not negative, no empty row or column, shape (..., n, m); leading axes are a batch.
     row_sums
-        Not negative, shape (..., n); ones by default. A row with sum zero comes out as zeros.
+        Not negative, shape (..., n); ones by default. A row with sum zero becomes zero.
     column_sums
-        Not negative, shape (..., m); equal ones with the total of the row sums by default. A
-        column with sum zero comes out as zeros. Totals that differ by at most 1e-3 count as
-        rounded: the column sums are rescaled.
+        Not negative, shape (..., m); by default all equal, with the same total as the row sums. A
+        column with sum zero becomes zero. If the totals differ by at most 1e-3, the difference is
+        attributed to rounding, and the column sums are rescaled.
     tolerance
-        For the relative error of every sum, which is measured, and for that of the scalings, which
-        is estimated. The error of an entry may be three times as large.
+        Bound for the measured relative error of every sum, and for the estimated relative error of
+        the scaling factors. The relative error of an entry may be three times as large.
     max_iterations
         The largest number of sweeps and Newton steps together.
     on_failure
-        "raise" a `ConvergenceError` (an `InfeasibleError` where zeros make the sums impossible), or
-        "return" the unconverged result; for infeasible sums that is the limit of alternating
-        normalisation that meets the column sums.
+        "raise" a `ConvergenceError` (an `InfeasibleError` if zeros make the sums impossible), or
+        "return" the unconverged result; for infeasible sums this is the limit of alternating
+        normalisation, which has the requested column sums.
 
     Returns
     -------
@@ -244,7 +245,7 @@ def scale(
 
 
 def _flat(values: Array, num_axes: int, batch: tuple[int, ...]) -> Array:
-    """Return tables or sums with one leading axis, of length one if all items share them."""
+    """Return tables or sums with one leading axis, of length one if the batch shares them."""
     if values.ndim == num_axes:
         return values[None]
     own = values.shape[-num_axes:]
@@ -252,7 +253,7 @@ def _flat(values: Array, num_axes: int, batch: tuple[int, ...]) -> Array:
 
 
 def _labels(shape: tuple[int, ...], data: Labels, hypotheses: Labels) -> tuple[Any, Any]:
-    """Return the labels of data and hypotheses, which are numbers where none were given."""
+    """Return the labels of data and hypotheses; without labels, their positions."""
     n, m = shape[-2:]
     return data or make_labels(None, n, "datum"), hypotheses or make_labels(None, m, "hypothesis")
 
@@ -282,7 +283,7 @@ def _explained(
 def _infeasible_error(
     array: Array, row_sums: Any, column_sums: Any, result: ScalingResult
 ) -> InfeasibleError:
-    """Return the error about sums that zeros make impossible, for the first item concerned."""
+    """Return the error about infeasible sums, for the first such item of the batch."""
     item = tuple(np.argwhere(np.asarray(result.status) == "infeasible")[0].tolist())
     rows, columns = validated_sums(array.shape, row_sums, column_sums)
     table = np.ascontiguousarray(np.broadcast_to(array, result.matrix.shape)[item])
@@ -295,7 +296,7 @@ def _infeasible_error(
     return InfeasibleError(
         f"{_place(item)}no matrix with these zeros has these sums: {text}",
         "change the sums, replace zeros that are not intended, or pass on_failure='return' for the "
-        "limit that meets the column sums.",
+        "limit that has the column sums.",
         result,
     )
 

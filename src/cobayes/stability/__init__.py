@@ -1,4 +1,4 @@
-"""Stability: what happens when teacher and learner differ, Section 5 of the paper."""
+"""Stability: success rates if teacher and learner differ, Section 5 of the paper."""
 
 from cobayes.stability.bounds import (
     conjectured_success,

@@ -1,4 +1,4 @@
-"""Bounds on the success rate that follow from the priors: proved ones and Conjecture 5.3."""
+"""Bounds on the success rate that follow from the priors: proved bounds and Conjecture 5.3."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def coupling(
     Parameters
     ----------
     rule
-        The teacher's rule; a matrix means `SCBI` of it.
+        The teacher's rule; a matrix means `SCBI(matrix)`.
     num_lessons
         The number of pairs.
     prior
@@ -182,18 +182,18 @@ def coupling(
         The learner's actual rule and prior (default: what the teacher assumes).
     level
         A pair is finished when either agent's belief in some hypothesis exceeds this. The agent
-        ends at that hypothesis; the other agent ends at each hypothesis with the probability that
-        it believes.
+        ends at that hypothesis; the other agent ends at each hypothesis with the probability of its
+        current belief.
     max_rounds
         The largest number of rounds of a pair.
     rng
-        Anything that `numpy.random.default_rng` takes. The same seed gives the same bits for
+        Anything that `numpy.random.default_rng` accepts. The same seed gives the same bits for
         any number of threads.
 
     Returns
     -------
     Coupling
-        How often the two end at every pair of hypotheses, with errors and bounds.
+        The probability of every pair of final hypotheses, with standard errors and bounds.
 
     Notes
     -----
@@ -282,7 +282,7 @@ def _by_pairs(
 
 
 def _by_lessons(pair: Agents, count: int, level: float, max_rounds: int, rng: Any) -> Found:
-    """Estimate the coupling where no distribution of data makes both beliefs martingales.
+    """Estimate the coupling if no distribution of data makes both beliefs martingales.
 
     Row h is the prior of h times the shares of lessons about h in which the learner ends at each j.
     The lessons are divided among the hypotheses in proportion to the prior.

@@ -103,12 +103,12 @@ def success_enclosure(
     learner_prior: Distribution | None = None,
     max_leaves: SupportsIndex = 200_000,
 ) -> SuccessEnclosure:
-    """Enclose the success rate of two SCBI agents that share a matrix without zeros.
+    """Enclose the success rate of two SCBI agents with the same matrix without zeros.
 
     Parameters
     ----------
     rule
-        The `SCBI` rule of both, which may have a data prior; a matrix means `SCBI` of it.
+        The `SCBI` rule of both agents, which may have a data prior; a matrix means `SCBI(matrix)`.
     hypothesis
         The hypothesis that is taught, by position or label.
     num_rounds
@@ -171,7 +171,7 @@ def success_enclosure(
         count = float(model.num_data) ** depth
     require_affordable(
         f"a tree of {count:.3g} leaves",
-        "take a smaller num_rounds or max_leaves; the interval is valid all the same.",
+        "take a smaller num_rounds or max_leaves; the interval is then wider, but valid.",
         seconds=count * LEAF_SECONDS,
         num_bytes=count * (LEAF_BYTES + 32.0 * model.num_hypotheses),
     )

@@ -35,14 +35,14 @@ MOST_PAIRED = 12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Robustness(Result):
-    """Success rates of learners whose priors differ from the one that the teacher assumes.
+    """Success rates of learners whose priors differ from the prior that the teacher assumes.
 
     Attributes
     ----------
     rate : SuccessRate
         Success rate of the given learner.
     bounds : tuple of float
-        The proved bounds on it, from the priors alone.
+        The proved bounds on this rate, from the priors alone.
     directions : ndarray
         Directions in which the learner's prior was moved, of length one, (k, m).
     distances : ndarray
@@ -52,8 +52,7 @@ class Robustness(Result):
     moved_rates : tuple of SuccessRate
         The success rates at these priors.
     worst : int
-        The position of the most dangerous direction: that with the largest loss of success per
-        distance.
+        The position of the most dangerous direction, with the largest loss of success per distance.
     worst_rate : SuccessRate
         The success rate in this direction, from new lessons.
     teacher_prior, learner_prior : ndarray
@@ -93,7 +92,7 @@ class Robustness(Result):
         return float((1.0 - self.worst_rate.value) / self.distances[self.worst])
 
     def describe_direction(self, position: int | None = None) -> str:
-        """Describe a direction in words; by default the most dangerous one."""
+        """Return a description of a direction; by default of the most dangerous direction."""
         step = self.directions[self.worst if position is None else position]
         names = self.rate.hypotheses
         most = np.abs(step).max()
@@ -149,7 +148,7 @@ def robustness(
         The Euclidean distance by which the learner's prior is moved in every direction; less at the
         border of the simplex.
     num_random
-        Number of random directions, besides those that move weight from one hypothesis to another.
+        Number of random directions, in addition to moves of weight between hypotheses.
 
     Returns
     -------
@@ -218,7 +217,7 @@ def robustness(
 
 
 def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0.01) -> Array:
-    """Return an even grid of inner points of the simplex, (k, m).
+    """Return a regular grid of inner points of the simplex, (k, m).
 
     Parameters
     ----------

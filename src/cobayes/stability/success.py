@@ -39,7 +39,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SuccessRate(Result):
-    """How often a learner ends up believing what it is taught.
+    """The estimated success rate: the probability that the learner ends at the taught hypothesis.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class SuccessRate(Result):
         The probability that the learner ends at each hypothesis, (m,), and its standard error from
         sampling.
     sampling_stderr : float
-        The standard error of `value` from sampling alone, which more lessons make smaller.
+        The standard error of `value` from sampling, which decreases with more lessons.
     lower, upper : float
         Bounds on the estimate if every lesson were continued to its end.
     num_lessons, num_unfinished : int
@@ -154,12 +154,12 @@ def success_rate(
     max_rounds: SupportsIndex = MAX_ROUNDS,
     rng: Any = None,
 ) -> SuccessRate:
-    """Estimate how often a learner ends up believing the hypothesis it is taught.
+    """Estimate the probability that a learner converges to the hypothesis that it is taught.
 
     Parameters
     ----------
     rule
-        The teacher's rule; a matrix means `SCBI` of it.
+        The teacher's rule; a matrix means `SCBI(matrix)`.
     hypothesis
         The hypothesis that is taught, by position or label.
     num_lessons
@@ -178,7 +178,7 @@ def success_rate(
         The largest number of rounds of a lesson; `lower` and `upper` bound the effect of this limit
         on the rate.
     rng
-        Anything that `numpy.random.default_rng` takes. The same seed gives the same bits for
+        Anything that `numpy.random.default_rng` accepts. The same seed gives the same bits for
         any number of threads.
 
     Returns
@@ -242,8 +242,8 @@ def success_rates(
     rule, hypothesis, num_lessons, prior, level, max_rounds, rng
         See `success_rate`.
     learner_rules, learner_priors
-        A rule and a prior for each learner (None: what the teacher assumes). A single rule or prior
-        is used for all learners.
+        A rule and a prior for each learner (None: the teacher's). A single rule or prior is used
+        for all learners.
 
     Returns
     -------
@@ -283,7 +283,7 @@ def _rates(
     max_rounds: SupportsIndex,
     rng: Any,
 ) -> list[SuccessRate]:
-    """Return the success rate of each learner; all pairs share teacher and hypothesis."""
+    """Return the success rate of each learner; all pairs have the same teacher and hypothesis."""
     model, h = pairs[0].teacher.model, pairs[0].hypothesis
     count, most = require_affordable_teaching(model, 1 + len(pairs), num_lessons, level, max_rounds)
     ends = teach_until_sure(pairs, count, rng, level=level, max_rounds=most)

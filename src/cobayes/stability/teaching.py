@@ -34,7 +34,7 @@ LONG_WORK, LARGE_WORK = 1000.0, 1e9
 
 
 class Ends(NamedTuple):
-    """How the lessons of one teacher end, for the teacher and for K learners.
+    """The last beliefs of the teacher and of K learners in each lesson.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ from cobayes.tasks.task import State, Task
 Array = NDArray[np.float64]
 
 MOST_NUMBERS = 20_000_000
-"""Sets are enumerated while their matrix has at most this many entries (160 MB)."""
+"""The largest number of entries of a matrix of sets (160 MB)."""
 
 
 class Around(Task):
@@ -54,7 +54,7 @@ class Around(Task):
         return self.task.data_prior_at(state[1])
 
     def next_states(self, state: State, datum: int) -> tuple[tuple[State, float], ...]:
-        """Return where a datum can lead in both tasks."""
+        """Return the possible states after a datum, in both tasks."""
         own = self.following(state[0], int(datum))
         return tuple(
             ((own, inner), chance) for inner, chance in self.task.next_states(state[1], datum)
@@ -65,7 +65,7 @@ class Around(Task):
         return self.next_states(state, datum)[0][0]
 
     def seen_part(self, state: State) -> State:
-        """Return what is seen of the state of the inner task."""
+        """Return the part of the inner task's state that both agents see."""
         return self.task.seen_part(state[1])
 
     def with_seen_part(self, state: State, seen: State) -> State:
@@ -153,7 +153,7 @@ def without_repeats(matrix: MatrixLike) -> WithoutRepeats:
     """Return the task in which no datum is shown twice.
 
     A lesson on it has at most as many rounds as there are data. A learner whose rule is made from
-    this task knows that nothing is shown twice; one whose rule is made from the matrix does not.
+    this task knows the constraint; a learner whose rule is made from the matrix does not.
 
     Parameters
     ----------
@@ -219,10 +219,10 @@ class MovingCosts(Around):
 
 
 def moving_costs(matrix: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> MovingCosts:
-    """Return the task in which going from one datum to another has a cost.
+    """Return the task in which moving from one datum to the next has a cost.
 
     A datum's prior probability is proportional to ``exp(-weight * cost)``, where the cost is that
-    of going from the last datum to this one. The first datum is free.
+    of moving from the last datum to this one. The first datum has no cost.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def limited_to(matrix: MatrixLike, data: Iterable[SupportsIndex | str]) -> Limit
     """Return the task in which only these data may be shown.
 
     A teacher who may say nothing but the truth is limited to true statements. A learner whose rule
-    is made from this task knows the limit; one whose rule is made from the matrix does not.
+    is made from this task knows the limit; a learner whose rule is made from the matrix does not.
 
     Parameters
     ----------
@@ -334,8 +334,8 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     """Return the model whose data are the sets of `size` different data, shown together.
 
     The entry of a set is the product of its members' entries: they are drawn independently, and
-    their order does not matter. A hypothesis therefore rules a set out if it rules out one of its
-    members. Sets that every hypothesis rules out are left out.
+    their order does not matter. A set is therefore impossible under a hypothesis if one of its
+    members is. Sets that are impossible under every hypothesis are omitted.
 
     The limit is 20 million entries, sets times hypotheses (160 MB). For larger problems choose one
     datum after another: ``plan_lesson`` on ``without_repeats(matrix)`` adds in every round the

@@ -19,18 +19,17 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 State = Any
-"""Whatever a task needs to know about what has been shown; it can be a key of a dict."""
+"""A hashable summary of the data shown so far, such as a set of data or a position."""
 
 
 class Task(ABC):
-    """The data that may be shown next, and their matrix, given the data shown before.
+    """The matrix and the available data of each round, given the data shown before.
 
-    A task has a state. The state says which matrix holds in the next round and how likely each
-    datum is a priori (zero: not available); the datum that is shown leads to the next state. A
-    `Model` is the task that never changes. Rules are made from tasks, and agents carry the
-    state through a lesson.
+    A task has a state, which determines the matrix and the data prior of the next round (a prior of
+    zero: not available); the datum that is shown leads to the next state. A `Model` is the task
+    with only one state. Rules are made from tasks, and agents keep track of the state.
 
-    To make a task of your own, write `matrix_at` and what else differs from the defaults here. All
+    For your own task, define `matrix_at` and the methods that differ from the defaults here. All
     matrices of a task share their data and hypotheses.
 
     Examples
@@ -56,7 +55,7 @@ class Task(ABC):
     """The state before the first round."""
 
     is_seen: bool = False
-    """Whether both agents see the state itself, as the place of a walker."""
+    """Whether both agents see the state itself, such as the position of a walker."""
 
     @property
     def is_certain(self) -> bool:
@@ -88,9 +87,9 @@ class Task(ABC):
         return state
 
     def next_states(self, state: State, datum: int) -> tuple[tuple[State, float], ...]:
-        """Return where a datum can lead: pairs of a state and its probability.
+        """Return the possible states after a datum: pairs of a state and its probability.
 
-        Where there are several, one is drawn after each round, and both agents are told which.
+        If there are several, one is drawn after each round, and both agents observe it.
         """
         return ((self.next_state(state, datum), 1.0),)
 
@@ -105,33 +104,33 @@ class Task(ABC):
     def is_over(self, state: State, hypothesis: int) -> bool:
         """Tell whether a lesson about a hypothesis, given by position, ends in a state.
 
-        By default when no datum is available that the hypothesis allows.
+        By default it ends when no available datum is possible under the hypothesis.
         """
         return self.is_exhausted(state, hypothesis)
 
     def is_exhausted(self, state: State, hypothesis: int) -> bool:
-        """Tell whether no datum is available that a hypothesis, given by position, allows."""
+        """Tell whether no available datum is possible under a hypothesis, given by position."""
         prior = self.data_prior_at(state)
         if prior is None:
             return False
         return not prior[self.matrix_at(state).matrix[:, hypothesis] > 0.0].any()
 
     def moves_forward(self, state: State, hypothesis: int) -> NDArray[np.bool_] | None:  # noqa: ARG002
-        """Tell which data bring a lesson about a hypothesis nearer to its end, (n,).
+        """Tell which data lead a lesson about a hypothesis towards its end, (n,).
 
         None, the default, for tasks without such an end.
         """
         return None
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:  # noqa: ARG002
-        """Return the largest number of rounds that can follow, or None where that is unknown.
+        """Return the largest number of rounds that can follow, or None if it is unknown.
 
         Parameters
         ----------
         state
             The current state.
         hypothesis
-            The position of the hypothesis that is taught, where it is known.
+            The position of the hypothesis that is taught, if it is known.
         """
         return None
 
@@ -143,7 +142,7 @@ class Task(ABC):
     def settings(self) -> dict[str, Any]:
         """Return the arguments that make the same task again, for saving it.
 
-        They may hold texts, numbers, lists, dicts, arrays and other tasks.
+        They may contain texts, numbers, lists, dicts, arrays and other tasks.
         """
         raise CobayesError(
             f"a lesson on {type(self).__name__} cannot be saved.",
@@ -156,12 +155,12 @@ class Task(ABC):
         return cls(**settings)
 
     def read_state(self, content: Any) -> State:
-        """Return a state that was written to a file, in which tuples have become lists."""
+        """Return a state that was read from a file, where tuples have become lists."""
         return as_state(content)
 
 
 def require_usable(task: Task) -> Task:
-    """Return a task, or raise an error where its methods do not return what rules need."""
+    """Return the task, or raise an error if its methods return values of a wrong type or shape."""
     name, model, prior = type(task).__name__, task.model, task.data_prior_at(task.start)
     if not isinstance(model, Task):  # `Model` cannot be imported here
         raise CobayesError(
@@ -179,7 +178,7 @@ def require_usable(task: Task) -> Task:
     except TypeError as error:
         raise CobayesError(
             f"the states of {name} cannot be keys of a dict: {error}.",
-            "use tuples in the place of lists and arrays.",
+            "use tuples instead of lists and arrays.",
         ) from error
     return task
 
@@ -205,7 +204,7 @@ def draw_outcome(outcomes: tuple[tuple[State, float], ...], rng: np.random.Gener
 
 
 def no_datum(model: Model, hypothesis: int, available: NDArray[np.bool_]) -> CobayesError:
-    """Return the error about a hypothesis that allows none of the data that may be shown.
+    """Return the error about a hypothesis under which no available datum is possible.
 
     Parameters
     ----------
@@ -230,7 +229,7 @@ def no_datum(model: Model, hypothesis: int, available: NDArray[np.bool_]) -> Cob
 
 
 OWN_TASKS = ("cobayes.tasks.", "cobayes.worlds.", "cobayes.lessons.")
-"""Modules that a saved task may name; files may come from anywhere and must not load others."""
+"""The modules whose tasks a file may name; an untrusted file must not import other modules."""
 
 
 def class_name(task: Task) -> str:
@@ -241,7 +240,7 @@ def class_name(task: Task) -> str:
 def task_from_settings(name: str, settings: dict[str, Any]) -> Task:
     """Make a task from the `class_name` and the `settings` of another one.
 
-    A custom task is found by the name of its class as soon as the class has been defined.
+    A custom task is found by the name of its class once the class has been defined.
     """
     module, _, own_name = str(name).rpartition(".")
     if module.startswith(OWN_TASKS):

@@ -1,4 +1,4 @@
-"""What the paper proves about lessons: measures, invariants, rates and their comparison."""
+"""The paper's theory of lessons: distributions of beliefs, invariants and rates."""
 
 import lazy_loader
 

@@ -121,7 +121,7 @@ def best_data_prior(
     Parameters
     ----------
     matrix
-        Data by hypotheses, or a rule that holds it.
+        The matrix, data by hypotheses, or a rule with this matrix.
     hypothesis
         The hypothesis that is taught; None maximises the mean rate over all hypotheses.
     tolerance
@@ -202,7 +202,7 @@ def _floored(prior: Array, least: float) -> Array:
 
 
 class _Pattern:
-    """Hypotheses that allow the same data, and their rivals.
+    """Hypotheses with the same possible data, and their rivals.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ class _Pattern:
 
 
 def _patterns(matrix: Array, taught: list[int]) -> list[_Pattern]:
-    """Group the taught hypotheses by the data that they allow.
+    """Group the taught hypotheses by their possible data.
 
     A hypothesis whose set of data no other hypothesis has is left out: its rate is infinite under
     any data prior.

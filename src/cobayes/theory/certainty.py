@@ -1,4 +1,4 @@
-"""Time to certainty: the highest rate of any teacher, measured rates, predicted rounds."""
+"""Time to certainty: the highest rate of any teacher, rates in lessons, predicted rounds."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def choosing_rate(rule: Rule | MatrixLike, hypothesis: SupportsIndex | str) -> C
     Parameters
     ----------
     rule
-        The learner's rule on a table without zeros; a matrix means `SCBI` of it.
+        The learner's rule on a table without zeros; a matrix means `SCBI(matrix)`.
     hypothesis
         The hypothesis that is taught, by position or label.
 
@@ -140,7 +140,7 @@ def empirical_rate(
     Parameters
     ----------
     rule
-        The rule of teacher and learner; a matrix means `SCBI` of it.
+        The rule of teacher and learner; a matrix means `SCBI(matrix)`.
     hypothesis
         The true hypothesis, by position or label.
     num_rounds, num_lessons
@@ -150,7 +150,7 @@ def empirical_rate(
     prior
         The common prior (default: uniform).
     rng
-        Anything that `numpy.random.default_rng` takes.
+        Anything that `numpy.random.default_rng` accepts.
 
     Returns
     -------
@@ -207,7 +207,7 @@ class PredictedRounds:
     level : float
         The learner is sure when its belief exceeds this.
     hypothesis, rival : str
-        The labels of the taught hypothesis and of the rival that is hardest to tell from it.
+        The labels of the taught hypothesis and of its hardest rival.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def predicted_rounds(
     Parameters
     ----------
     rule
-        The rule of teacher and learner; a matrix means `SCBI` of it.
+        The rule of teacher and learner; a matrix means `SCBI(matrix)`.
     hypothesis
         The hypothesis that is taught, by position or label.
     prior

@@ -1,8 +1,8 @@
-"""Exact means and deviations of beliefs, round by round.
+"""Exact means and standard deviations of beliefs, round by round.
 
 Rules whose likelihood depends on the belief, like SCBI, need the whole tree of sequences of data.
-Where the likelihood does not depend on the belief, as in BI, the order of the data does not matter,
-and there is one atom for each count of the data.
+If the likelihood does not depend on the belief, as in BI, the order of the data does not matter,
+and there is one atom for each vector of counts of the data.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MAX_ATOMS = 100_000_000
 # Lower bounds on seconds and bytes per belief on a task, and on seconds per belief in the core;
 # measured with eight data.
 ATOM_SECONDS, ATOM_BYTES, CORE_SECONDS = 1e-5, 350.0, 5e-8
-# Rows count as proportional if their log ratios differ by at most this.
+# Rows are treated as proportional if their log ratios differ by at most this number.
 PROPORTIONAL = 1e-14
 
 
@@ -146,10 +146,8 @@ def exact_rounds(
     ExactRounds
         ``.mean`` and ``.std`` have shape (num_rounds + 1,).
 
-    Notes
-    -----
-    Iterates Psi(h), Eq. (4) of the paper, as for Figure 3 (top). Data with proportional rows lead
-    to the same posterior and count as one.
+    Notes ----- Iterates Psi(h), Eq. (4) of the paper, as for Figure 3 (top). Data with proportional
+    rows lead to the same posterior and are merged.
 
     Examples
     --------
@@ -249,7 +247,7 @@ def _children(
 
 
 def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> int:
-    """Return the number of beliefs in the last round, or raise an error where it is too large."""
+    """Return the number of beliefs in the last round, or raise an error if it is too large."""
     # Larger numbers, of more than max_atoms rounds or 10^300 beliefs, are not computed.
     power = min(num_rounds, 10**300) * math.log10(num_data)
     total: float = math.inf
@@ -287,8 +285,8 @@ def moments_by_counts(
     log_likelihood = rule.respond_many(log_prior[None])[0][data]
     log_chances = np.log(copies) + log_likelihood[:, h]
     log_chances -= np.logaddexp.reduce(log_chances)
-    # Every multiset of data is visited once: a datum is followed only by itself and later ones. A
-    # multiset with counts c has k! / prod(c!) orders; `runs` is the count of its last datum.
+    # Every multiset of data is visited once, in sorted order. A multiset with counts c has k! /
+    # prod(c!) orders; `runs` is the count of its last datum.
     seen, log_weights = np.zeros((1, len(log_prior))), np.zeros(1)
     last, runs = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     found = np.empty((2, num_rounds, len(log_prior)))
@@ -312,7 +310,7 @@ def _moments(weights: Array, beliefs: Array) -> tuple[Array, Array]:
 
 
 def distinct_data(rule: Rule) -> tuple[Indices, Array]:
-    """Return data that lead to different posteriors, and the number of data with each posterior.
+    """Return one datum for each possible posterior, and the number of data with that posterior.
 
     Data with proportional rows lead to the same posterior under BI, pragmatic rules and SCBI; for
     custom rules no data are merged. If the likelihood depends on the belief, the teacher chooses

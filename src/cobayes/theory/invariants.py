@@ -1,4 +1,4 @@
-"""The invariants behind the proofs, measured exactly on any model; the inverse update."""
+"""The invariants of the proofs, computed exactly on any model; the inverse update."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ MOST_DEFAULT_ROUNDS = 6
 
 @dataclass(frozen=True)
 class Invariant:
-    """One statement and what was measured about it.
+    """One statement and its largest violation.
 
     Attributes
     ----------
     statement : str
-        The statement that should hold.
+        The statement.
     source : str
         Its place in the paper.
     deviation : float
-        The largest violation found; zero where there is none.
+        The largest violation; zero if there is none.
     tolerance : float
         The largest violation that is attributed to rounding.
     """
@@ -64,7 +64,7 @@ class Invariant:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InvariantReport:
-    """What `check_invariants` measured over k rounds with m hypotheses.
+    """The result of `check_invariants` over k rounds with m hypotheses.
 
     Attributes
     ----------
@@ -172,9 +172,9 @@ def check_invariants(
     num_rounds: int | None = None,
     tolerance: float = 1e-9,
 ) -> InvariantReport:
-    """Measure, exactly, whether a rule has the invariants that SCBI's theory rests on.
+    """Check by exact computation whether a rule has the invariants of SCBI's theory.
 
-    While h is taught, the mean of theta(h) never falls and the means of theta(j) / theta(h) are
+    While h is taught, the mean of theta(h) never decreases and the means of theta(j) / theta(h) are
     constant. Under uniform data the mean belief is constant, and the mean squared distance from the
     uniform belief never falls. `SCBI` has all four invariants; `BI` has the first two only, since
     its mean belief changes when data are drawn uniformly. A rule with a data prior is checked with
@@ -184,13 +184,13 @@ def check_invariants(
     Parameters
     ----------
     rule
-        The rule to check; a matrix means `SCBI` of it.
+        The rule to check; a matrix means `SCBI(matrix)`.
     hypothesis
         The hypothesis that is taught, by position or label.
     prior
         The common prior (default: uniform).
     num_rounds
-        The number of rounds (default: as many as 20,000 beliefs allow, six at most).
+        The number of rounds (default: the largest with at most 20,000 beliefs, at most six).
     tolerance
         Violations up to this are attributed to rounding; those of the ratios are relative.
 
@@ -243,7 +243,7 @@ def check_invariants(
         lambda measure: measure.push(rule, column),
         lambda measure: (measure.mean()[column], mean_of_ratios(measure)),
     )
-    # On a table with zeros data are drawn as evenly as the zeros allow.
+    # On a table with zeros data are drawn with the frequencies of SCBI at the belief.
     has_zeros = bool((model.matrix == 0.0).any())
     law: Literal["even"] | None = "even" if has_zeros else None
     uniform_mean, spread = _by_round(
@@ -264,7 +264,7 @@ def check_invariants(
         drift = np.maximum(np.diff(relative, axis=0), 0.0).max()
     source = "uniform data"
     if has_zeros:
-        source = "data as even as the zeros allow"
+        source = "data as equally frequent as the zeros allow"
     elif rule.data_prior is not None:
         source = "data from the data prior"
     invariants = (
@@ -304,7 +304,7 @@ def _by_round(
     move: Callable[[AtomicMeasure], AtomicMeasure],
     look: Callable[[AtomicMeasure], tuple[ArrayLike, ArrayLike]],
 ) -> tuple[Array, Array]:
-    """Return the two measured quantities, before the first round and after every round."""
+    """Return the two quantities, before the first round and after every round."""
     seen = [look(measure)]
     for _ in range(num_rounds):
         measure = move(measure)
@@ -314,7 +314,7 @@ def _by_round(
 
 
 def _largest_fall(values: Array) -> float:
-    # NaN stays NaN: a quantity that could not be measured must not count as monotone.
+    # NaN is kept, so that a quantity that could not be computed is not reported as monotone.
     return float(np.maximum(-np.diff(values), 0.0).max())
 
 
@@ -360,7 +360,7 @@ def inverse_update(rule: Rule, posterior: ArrayLike, datum: SupportsIndex | str)
 
 
 def log_inverse(rule: Rule, log_posterior: Array, datum: int) -> Array:
-    """Return the logarithms of the belief before a datum, exact where beliefs underflow."""
+    """Return the logarithms of the belief before a datum, exact even if beliefs underflow."""
     if not rule.depends_on_belief:
         log_matrix = rule.respond(log_posterior).log_likelihood
     elif rule.is_scbi:

@@ -47,16 +47,16 @@ MOST_NUMBERS, BLOCK_NUMBERS = 10_000_000, 400_000
 class AtomicMeasure:
     """A probability measure on beliefs with finitely many atoms.
 
-    Make one with `at` or `from_atoms`; every method returns a new one.
+    Make a measure with `at` or `from_atoms`; every method returns a new measure.
 
     Attributes
     ----------
     weights : ndarray
         Positive, sum to one, (a,).
     log_beliefs : ndarray
-        Logarithms of the beliefs, (a, m), exact where beliefs underflow.
+        Logarithms of the beliefs, (a, m), exact even if beliefs underflow.
     hypotheses : tuple of str or None
-        The labels, where they are known; a rule supplies them.
+        The labels, if they are known; `push` takes them from the rule.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class AtomicMeasure:
                 "use AtomicMeasure.from_atoms(weights, beliefs), which takes lists and beliefs, or "
                 "AtomicMeasure.at(belief) for one atom.",
             )
-        # Copies: the caller's arrays stay as they are.
+        # Copies, so that the caller's arrays do not change.
         object.__setattr__(self, "weights", weights.copy())
         object.__setattr__(self, "log_beliefs", logs.copy())
         freeze(self)
@@ -106,7 +106,7 @@ class AtomicMeasure:
         beliefs: Sequence[Distribution] | ArrayLike,
         hypotheses: Iterable[object] | None = None,
     ) -> AtomicMeasure:
-        """Return the measure with the given atoms; those of weight zero are left out.
+        """Return the measure with the given atoms; atoms of weight zero are omitted.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class AtomicMeasure:
         Parameters
         ----------
         rule
-            The rule of teacher and learner; a matrix means `SCBI` of it.
+            The rule of teacher and learner; a matrix means `SCBI(matrix)`.
         hypothesis
             The true hypothesis, by position or label; its belief must be positive in every atom.
 
@@ -176,22 +176,21 @@ class AtomicMeasure:
         rule: Rule | MatrixLike,
         distribution: Distribution | Literal["predictive", "even"] | None = None,
     ) -> AtomicMeasure:
-        """Return the measure after one more datum that no teacher has chosen.
+        """Return the measure after one more datum from a given distribution, without a teacher.
 
         Parameters
         ----------
         rule
-            The learner's rule; a matrix means `SCBI` of it.
+            The learner's rule; a matrix means `SCBI(matrix)`.
         distribution
             A distribution over data, the same for all beliefs (default: the rule's data prior,
-            which is uniform unless it was given). "predictive" is the learner's own expectation.
-            "even" is the data prior as far as the table's zeros allow it at the learner's belief:
-            the row sums of `scaling_blocks`.
+            which is uniform unless it was given). "predictive" is the learner's predictive
+            distribution. "even" is the distribution closest to the data prior that the table's
+            zeros allow at the learner's belief: the row sums of `scaling_blocks`.
 
-        Notes
-        -----
-        Psi_D^L of Section 5 of the paper. Under SCBI the learner expects the data prior, as far
-        as zeros allow it, and so its belief is a martingale.
+        Notes ----- Psi_D^L of Section 5 of the paper. Under SCBI the learner's predictive
+        distribution is "even" (the data prior if there are no zeros), so its belief is a
+        martingale.
         """
         own = in_every_round(as_rule(rule))
         if isinstance(distribution, str) and distribution == "predictive":
@@ -252,8 +251,8 @@ class AtomicMeasure:
     def merged(self, tolerance: float = 1e-9) -> AtomicMeasure:
         """Return the measure with equal atoms merged.
 
-        Under `BI` the order of the data does not matter, so that merging after every round
-        leaves one atom for each count of the data.
+        Under `BI` the order of the data does not matter: merging after every round gives one atom
+        for each vector of counts of the data.
 
         Parameters
         ----------
@@ -336,7 +335,7 @@ class AtomicMeasure:
                 raise CobayesError(
                     f"datum {datum!r} is ruled out by every hypothesis that has a positive belief "
                     "in some atom of the measure.",
-                    "give such data no probability, or start from a belief that allows them.",
+                    "give such data probability zero, or start from another belief.",
                 )
             weights.append(shares[shown])
             logs.append(after[shown])
@@ -364,7 +363,7 @@ def _predictive_shares(log_beliefs: Array, likelihoods: Array) -> Array:
 
 
 def _even_shares(rule: Rule, belief: Array) -> Array:
-    """Return the probabilities of data at a belief, as even as zeros allow, (n,)."""
+    """Return the probabilities of data for "even" at a belief, (n,)."""
     prior = rule.model.distribution(rule.data_prior, over="datum")
     shares = np.zeros_like(prior)
     for rows, _, ratio in scaling_blocks(rule.model, prior, belief).blocks:

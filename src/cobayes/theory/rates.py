@@ -54,12 +54,12 @@ def rate_of_convergence(
     *,
     prior: Distribution | None = None,
 ) -> float | Array:
-    """Return the asymptotic rate of convergence: nats per round that the log-odds gain.
+    """Return the asymptotic rate of convergence: the growth of the log-odds, in nats per round.
 
     Parameters
     ----------
     rule
-        The rule of teacher and learner; a matrix means `SCBI` of it.
+        The rule of teacher and learner; a matrix means `SCBI(matrix)`.
     hypothesis
         The hypothesis that is taught, by position or label (default: each of them in turn).
     prior
@@ -149,15 +149,15 @@ def m_sharp(rule: SCBI | MatrixLike, hypothesis: SupportsIndex | str) -> Array:
     Parameters
     ----------
     rule
-        An `SCBI` rule; a matrix means `SCBI` of it.
+        An `SCBI` rule; a matrix means `SCBI(matrix)`.
     hypothesis
         The hypothesis that is taught, by position or label.
 
     Returns
     -------
     ndarray
-        Columns sum to one; that of the hypothesis is the data prior, restricted to the data
-        that it allows.
+        Columns sum to one; the column of the hypothesis is the data prior, restricted to its
+        possible data.
 
     Notes
     -----

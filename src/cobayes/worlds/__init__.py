@@ -49,7 +49,7 @@ class AfterImport:
 
 
 def register_with_gymnasium() -> None:
-    """Register now where Gymnasium is imported already, else after its import."""
+    """Register now if Gymnasium is already imported, else after its import."""
     if "gymnasium.envs" in sys.modules:
         register()
     else:

@@ -39,11 +39,11 @@ BYTES_PER_SQUARE = 500.0
 
 
 class GridWorld(World):
-    """A board on which a walker shows by its moves which goal it is heading for.
+    """A board on which a watcher infers a walker's goal from its moves.
 
-    Squares are (row, column), counted from (0, 0) in the upper left corner. A move that would
-    leave the board or hit a wall leaves the walker where it is, and counts as a move. The walk
-    ends on the walker's own goal; see `World` for the candidates that are not its own.
+    Squares are (row, column), counted from (0, 0) in the upper left corner. A move off the board or
+    into a wall does not change the position, but is a move. The walk ends on the walker's own goal;
+    see `World` for the other candidate goals.
 
     As a Gymnasium environment it is called ``cobayes/GridWorld-v0``.
 
@@ -57,7 +57,7 @@ class GridWorld(World):
         The candidate goals: a mapping from label to square, or squares, which are then
         labelled A, B, C, ...
     discount
-        Between 0 and 1: a square k moves from the goal is worth ``reward * discount**k``.
+        Between 0 and 1: a square k moves from the goal has the value ``reward * discount**k``.
     walls
         Squares that cannot be entered.
     actions
@@ -67,7 +67,7 @@ class GridWorld(World):
         The probability that one of the other moves happens instead of the intended move; all others
         are equally likely.
     reward
-        The worth of a goal, positive.
+        The value of a goal, positive.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class GridWorld(World):
             gamma in the paper.
         width
             The paper draws 3 rows of 7 squares with a blue area of 2 x 5, and calls the board
-            "3 x 5" in the text: 7 is the board as drawn, 5 the one of the text. Near the
+            "3 x 5" in the text: 7 is the board of the drawing, 5 the board of the text. Near the
             start both have the same matrix up to the scaling of columns, so that the paper's
             results do not depend on the width.
         """
@@ -167,7 +167,7 @@ class GridWorld(World):
         width, height
             Columns and rows.
         num_goals
-            The number of candidates, spread evenly from corner to corner.
+            The number of candidates, equally spaced from corner to corner.
         discount, walls, actions, slip, reward
             As for `GridWorld`.
         """
@@ -212,7 +212,7 @@ class GridWorld(World):
         Returns
         -------
         GridWorld
-            With a goal for every letter or digit of the drawing.
+            The board, with a goal for every letter or digit of the drawing.
         """
         instance(text, str, "text", "the drawing of a board")
         lines = [line.strip() for line in text.strip().splitlines()] or [""]
@@ -248,7 +248,7 @@ class GridWorld(World):
         )
 
     def to_text(self, walker: Square | None = None) -> str:
-        """Draw the board in letters as `from_text` reads it; a walker is shown as ``@``.
+        """Return the board as text, as `from_text` reads it; a walker is shown as ``@``.
 
         Goals whose label is longer than a letter are drawn as their first letter.
         """
@@ -265,7 +265,7 @@ class GridWorld(World):
         )
 
     def settings(self) -> dict[str, Any]:
-        """Return the arguments that make the same board again, as JSON can hold them."""
+        """Return the constructor's arguments by name, for JSON."""
         return {
             "width": self.width,
             "height": self.height,
@@ -293,7 +293,7 @@ class GridWorld(World):
 def _square(
     value: Any, what: str, shape: tuple[int, int], walls: frozenset[Square] = frozenset()
 ) -> Square:
-    """Return a square, or raise an error where it is not on the board or in a wall."""
+    """Return a square, or raise an error if it is outside of the board or a wall."""
     row, column = _pair(value, what, "a square (row, column) of integers")
     if not (0 <= row < shape[0] and 0 <= column < shape[1]):
         raise CobayesError(
@@ -361,9 +361,9 @@ def _read_moves(actions: Any) -> dict[str, Square]:
 
 
 def require_affordable_board(width: int, height: int) -> None:
-    """Raise an error where a board has more squares than memory holds."""
+    """Raise an error if a board would need too much memory."""
     require_affordable(
         f"a board of {short_number(width)} by {short_number(height)} squares",
-        "make the board smaller, or let one square stand for several.",
+        "make the board smaller.",
         num_bytes=BYTES_PER_SQUARE * min(width * height, 10**300),
     )

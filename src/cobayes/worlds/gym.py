@@ -33,22 +33,22 @@ BAR_WIDTH = 20
 class GridWorldEnv(gymnasium.Env):
     """The agent walks to its goal while a watcher infers the goal from its moves.
 
-    An observation is a dict: ``square`` (row, column), ``goal`` (position of the agent's goal)
-    and ``belief`` (the watcher's belief over all goals). The agent gets the world's reward on
-    its goal, where the episode ends, and with every move ``teaching_weight`` times the rise of the
-    watcher's belief in the goal. A move against the edge or a wall is legal and changes nothing but
-    the watcher's belief.
+    An observation is a dict: ``square`` (row, column), ``goal`` (position of the agent's goal) and
+    ``belief`` (the watcher's belief over all goals). The agent gets the world's reward on its goal,
+    where the episode ends, and with every move ``teaching_weight`` times the rise of the watcher's
+    belief in the goal. A move against the edge or a wall is allowed and changes only the watcher's
+    belief.
 
     Parameters
     ----------
     world
         The board; the paper's by default.
     discount
-        Discount of the paper's board, where no world is given.
+        Discount of the paper's board, if no world is given.
     goal
         The agent's goal, by position or label; None draws one at every reset.
     rule
-        How the watcher reads the moves: "SCBI", "BI", or a rule made from the world.
+        The watcher's rule: "SCBI", "BI", or a rule made from the world.
     prior
         The watcher's prior; uniform by default.
     teaching_weight
@@ -92,7 +92,7 @@ class GridWorldEnv(gymnasium.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Put the agent on the start, and reset the watcher's belief to its prior.
+        """Move the agent to the start, and reset the watcher's belief to its prior.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class GridWorldEnv(gymnasium.Env):
         return self._observation(), self._info(None)
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Make a move; the watcher sees it."""
+        """Make a move, which the watcher observes."""
         position = self.world.action_index(int(action))
         state = self._path[-1]
         before = self._learner.belief[self._goal]
@@ -148,7 +148,8 @@ class GridWorldEnv(gymnasium.Env):
         return {
             "square": np.array(self._path[-1], dtype=np.int64),
             "goal": self._goal,
-            # Rounding may take a belief of one beyond the space's bound by an ulp.
+            # By rounding, a belief of one may exceed the space's bound by one unit in the last
+            # place.
             "belief": np.clip(self._learner.belief, 0.0, 1.0),
         }
 
@@ -160,7 +161,7 @@ class GridWorldEnv(gymnasium.Env):
         }
 
     def _as_text(self) -> str:
-        """Draw the board, the walker as ``@``, and a bar of belief for each goal, its own ``*``."""
+        """Return the board as text with the walker ``@``, and a bar for the belief in each goal."""
         edge = "+" + "-" * (2 * self.world.width + 1) + "+"
         board = self.world.to_text(self._path[-1]).splitlines()
         lines = [edge, *(f"| {' '.join(line)} |" for line in board), edge]

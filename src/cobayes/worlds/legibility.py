@@ -1,4 +1,4 @@
-"""Legible walks: the likeliest way to a goal, and the moves until a watcher is sure."""
+"""Legible walks: the likeliest walk to a goal, and the number of moves until a watcher is sure."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Walk = tuple[float, tuple[int, ...]]
 """The logarithm of a walk's probability, and its moves."""
 
 TIE = 1e-10
-"""Log-probabilities and log-beliefs that differ by less than this differ by rounding only."""
+"""Smaller differences of log-probabilities and log-beliefs are attributed to rounding."""
 
 
 def world_of(rule: Rule) -> World:
-    """Return the world from which a rule is made; another task is an error."""
+    """Return the world of a rule; raise an error if its task is not a world."""
     if not isinstance(rule.task, World):
         raise CobayesError(
             f"the rule is made from a {type(rule.task).__name__}; expected a world.",
@@ -45,11 +45,11 @@ def plan_walk(
     extra_moves: int = 0,
     beam_width: int = 20_000,
 ) -> Lesson:
-    """Plan the walk to the goal that a walker is most likely to take.
+    """Plan the walk to the goal that is most probable for a walker.
 
-    With `SCBI` the plan is cooperative: among ways of equal length it is the one after which the
-    watcher's belief in the goal is highest. With `BI` it is literal: it depends on the worth of the
-    moves only.
+    With `SCBI` the plan is cooperative: among walks of equal length, the watcher's belief in the
+    goal is highest after this one. With `BI` it is literal: it depends only on the values of the
+    states.
 
     Parameters
     ----------
@@ -61,21 +61,19 @@ def plan_walk(
     prior
         The watcher's prior; uniform by default.
     extra_moves
-        The largest number of moves beyond the shortest way.
+        The largest number of moves in addition to the shortest walk.
     beam_width
-        The number of ways that are followed at a time, the likeliest first. If this is too small to
-        follow all ways, there is a warning: the plan may not be the best.
+        The number of partial walks, the likeliest ones, that the search continues. If it is too
+        small for an exact search, a warning says that the plan may not be the best.
 
     Returns
     -------
     Lesson
         The walk: moves, states, and the watcher's beliefs.
 
-    Notes
-    -----
-    Under SCBI a way d_1, ..., d_k has probability ``n**-k theta_k(h) / theta_0(h)``, whatever
-    the matrices of the rounds: column sums of the scaled matrix are ``n theta``. If several ways
-    have equal probability, the first in the order of the moves is taken.
+    Notes ----- Under SCBI a walk d_1, ..., d_k has probability ``n**-k theta_k(h) / theta_0(h)``
+    for any matrices of the rounds, because the column sums of the scaled matrix are ``n theta``. Of
+    several walks with equal probability the first in the order of the moves is returned.
 
     Examples
     --------
@@ -116,7 +114,7 @@ def plan_walk(
                 if moves_left[target] == 0.0:
                     best = way if best is None else _better(best, way)
                     continue
-                # Ways to the same state and belief have the same continuations: keep the best.
+                # Walks to the same state and belief have the same continuations: keep the best.
                 key = (target, np.round(posteriors[action] / TIE).tobytes())
                 if key not in following or _better(following[key][0], way) == way:
                     following[key] = (way, posteriors[action])
@@ -127,16 +125,16 @@ def plan_walk(
         layer = dict(ranked[:beam_width])
     if is_cut:
         warn_user(
-            f"more than {beam_width} ways were open at a time; only the likeliest were followed."
+            f"more than {beam_width} partial walks were found; only the likeliest were continued."
         )
     if best is None:
-        raise CobayesError("no way to the goal was found.", "raise beam_width.")
+        raise CobayesError("no walk to the goal was found.", "raise beam_width.")
     planner = Planner(rule, column, prior, data=best[1])
     return run_lesson(planner, Learner(rule, prior), len(best[1]))
 
 
 def _better(known: Walk, way: Walk) -> Walk:
-    """Return the likelier way; if they differ by rounding only, the first in the list."""
+    """Return the likelier walk; if they differ only by rounding, the first in the list."""
     if abs(way[0] - known[0]) <= TIE:
         return min(known, way, key=lambda walk: walk[1])
     return max(known, way)
@@ -224,18 +222,18 @@ def measure_legibility(
     Parameters
     ----------
     rule
-        The walker's rule, made from a world. A world means `SCBI` of it.
+        The walker's rule, made from a world. A world means `SCBI(world)`.
     goal
         The walker's goal, by position or label.
     learner_rule
-        The watcher's rule, where it differs; its world may have another discount.
+        The watcher's rule, if it differs; its world may have another discount.
     prior, learner_prior
         The watcher's prior as the walker assumes it (default: uniform), and the watcher's
         actual prior (default: what the walker assumes).
     choice
-        How the walker chooses, see `Teacher`. By default among the moves towards the goal. With
-        "draw", as in the paper, walks are longer: an SCBI walker whose watcher is convinced draws
-        its moves evenly.
+        How the walker chooses, see `Teacher`. By default it draws among the moves towards the goal.
+        With "draw", as in the paper, walks are longer: an SCBI walker whose watcher is certain
+        draws all moves with equal probability.
     level
         The watcher is sure when its belief in the goal is at least this.
     num_lessons
@@ -243,7 +241,7 @@ def measure_legibility(
     num_rounds
         The largest number of moves of a walk.
     rng
-        Anything that `numpy.random.default_rng` takes.
+        Anything that `numpy.random.default_rng` accepts.
 
     Returns
     -------
@@ -291,7 +289,7 @@ def measure_legibility(
 
 
 def _mean(values: list[int]) -> tuple[float, float]:
-    """Return the mean and its standard error; NaN where there are too few values."""
+    """Return the mean and its standard error; NaN if there are too few values."""
     if len(values) < 2:
         return (float(values[0]) if values else np.nan), np.nan
     return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))

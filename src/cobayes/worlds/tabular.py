@@ -1,4 +1,4 @@
-"""Worlds given by a table of transitions, Gymnasium's tabular environments among them."""
+"""Worlds given by a table of transitions, such as Gymnasium's tabular environments."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TabularWorld(World):
     actions
         Labels of the moves; by default their names or numbers in the table.
     reward
-        The worth of a goal, positive.
+        The value of a goal, positive.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class TabularWorld(World):
         super().__init__(states, as_state(start), labels, places, outcomes, discount, reward)
 
     def settings(self) -> dict[str, Any]:
-        """Return the table and the other arguments that make the same world again."""
+        """Return the constructor's arguments by name, with the table."""
         moves = range(len(self.action_labels))
         return {
             "table": [
@@ -135,7 +135,7 @@ def _read_outcomes(
             raise CobayesError(
                 f"state {state!r} has the moves {list(moves)}; expected {names}, those of the "
                 "first state.",
-                "where a move does nothing, let it lead back to the state.",
+                "a move without effect leads back to the same state.",
             )
         for name in names:
             found = []
@@ -156,7 +156,7 @@ def _read_outcomes(
                 )
             rows.append(found)
     width = max(map(len, rows))
-    # Padding has probability zero; it repeats a state that can be reached.
+    # Padding has probability zero and repeats an existing next state.
     padded = np.array([[*row, *[(row[0][0], 0.0)] * (width - len(row))] for row in rows])
     padded = padded.reshape(len(states), len(names), width, 2)
     return padded[..., 0].astype(np.intp), padded[..., 1].copy()
@@ -176,21 +176,21 @@ def world_from_gymnasium(
     ----------
     env
         An environment with a table ``env.unwrapped.P`` (state -> move -> list of probability, next
-        state, reward, is over), or the name of a registered one.
+        state, reward, is over), or the name of a registered environment.
     goals
         A mapping from the label of a goal to its state or list of states; or a list of states, each
         of which is a goal labelled by itself.
     discount
         Between 0 and 1; see `World`.
     start
-        Where walks start; the environment's most likely first state by default.
+        The start of a walk; by default the environment's most likely first state.
     actions
         Labels of the moves; known for Gymnasium's own environments.
 
     Returns
     -------
     TabularWorld
-        With the environment's states and moves.
+        The world, with the environment's states and moves.
 
     Examples
     --------
@@ -199,11 +199,9 @@ def world_from_gymnasium(
     >>> world.goal_labels
     ('15', '3')
 
-    Notes
-    -----
-    Rewards of the environment are not used: a goal is worth one, and a state k moves away is worth
-    ``discount**k``, as in the paper. A state that ends an episode without being a goal, such as a
-    hole in the ice, has a tiny positive worth; see `World`.
+    Notes ----- Rewards of the environment are not used: a goal has the value one, and a state k
+    moves away the value ``discount**k``, as in the paper. A state that ends an episode without
+    being a goal, such as a hole in the ice, has a tiny positive value; see `World`.
     """
     if isinstance(env, str):
         gymnasium = import_optional("gymnasium", "worlds", "an environment")
@@ -211,7 +209,7 @@ def world_from_gymnasium(
             env = gymnasium.make(env)
         except (gymnasium.error.Error, ImportError) as error:
             raise CobayesError(
-                f"gymnasium does not make the environment {env!r}: {error}",
+                f"gymnasium cannot make the environment {env!r}: {error}",
                 "first import the package that registers it, or write 'package.module:Name-v0'; "
                 "gymnasium.pprint_registry() lists the names that it knows.",
             ) from error

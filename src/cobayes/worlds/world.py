@@ -1,8 +1,8 @@
 """The base class of worlds: states, moves, candidate goals, and a matrix at each state.
 
-A state k moves from the goal is worth ``reward * discount**k``, the goal itself ``reward``. Where
-every move has one outcome, k comes from a breadth-first search and the worths are exact; elsewhere
-value iteration finds the best expected worth.
+A state k moves from the goal has the value ``reward * discount**k``, the goal itself ``reward``. If
+every move has one outcome, a breadth-first search finds k and the values are exact; otherwise value
+iteration finds the best expected value.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from cobayes.tasks.task import State, Task, as_state
 Array = NDArray[np.float64]
 
 UNREACHABLE_SHARE = 1e-6
-"""Worth of a state without a way to the goal, as a share of the least worth of the others."""
+"""Value of a state that cannot reach the goal, as a share of the smallest other value."""
 
 RELATIVE_TOLERANCE = 1e-14
-"""Value iteration ends where no worth changes by more than this share of itself. Worths far from
-the goal are tiny: an absolute tolerance would leave them unfinished."""
+"""Value iteration ends when no value changes by more than this share of itself.
+
+Values far from the goal are tiny, so that an absolute tolerance would be too coarse.
+"""
 
 MAX_SWEEPS = 1_000_000
 
 
 class World(Task):
-    """States, moves and candidate goals, known to both agents; the walker has one of the goals.
+    """States, moves and candidate goals, known to both agents; one candidate is the walker's goal.
 
-    A world is a task: the walker's moves are the data, the candidate goals the hypotheses, and
-    the matrix depends on the walker's state, which both agents see. Rules are made from worlds
-    as from matrices, `SCBI(world)`. Three choices hold in every world:
-
-    - Only the walker's own goal ends its walk; the other candidates are ordinary states to it,
-      and `matrix_at` a candidate goal is computed as anywhere else, as if the walk went on.
-    - A watcher sees the moves and the states, but draws conclusions from the moves alone: that
-      a walk goes on at a candidate goal is no evidence against it.
-    - A state from which a goal cannot be reached is worth one millionth of the smallest worth of
-      other states for that goal, not zero, because rules need positive entries.
+    A world is a task: the walker's moves are the data, the candidate goals the hypotheses, and the
+    matrix depends on the walker's state, which both agents see. Rules are made from worlds as from
+    matrices, `SCBI(world)`. Three conventions apply in every world:  - Only the walker's own goal
+    ends its walk; the other candidates are ordinary states, and `matrix_at` is computed there as in
+    any other state. - A watcher sees the moves and the states, but uses only the moves as evidence:
+    if a walk continues at a candidate goal, this is no evidence against that goal. - A state from
+    which a goal cannot be reached has one millionth of the smallest value of the other states for
+    that goal instead of zero, because rules need positive entries.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class World(Task):
     outcomes
         Positions of next states and their probabilities, both (states, actions, outcomes).
     discount
-        Between 0 and 1: a state k moves from the goal is worth ``reward * discount**k``.
+        Between 0 and 1: a state k moves from the goal has the value ``reward * discount**k``.
     reward
-        The worth of a goal, positive.
+        The value of a goal, positive.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class World(Task):
     ) -> None:
         if not actions:
             raise CobayesError("the world has no moves; expected at least one.")
-        half = "0.5 halves the reward's worth with every move."
+        half = "0.5 halves the value with every move."
         states = tuple(states)
         vars(self).update(
             states=states,
@@ -129,7 +129,7 @@ class World(Task):
         return self.outcomes[0].shape[2] == 1
 
     def state_position(self, state: State) -> int:
-        """Return the position of a state; an unknown one is an error."""
+        """Return the position of a state; raise an error if it is unknown."""
         try:
             return self._positions[as_state(state)]
         except (KeyError, TypeError):
@@ -147,14 +147,15 @@ class World(Task):
         return find(action, self.action_labels, "move")
 
     def goal_states(self, goal: int | str) -> tuple[State, ...]:
-        """Return the states that count as a goal, given by position or label."""
+        """Return the states of a goal, given by position or label."""
         return tuple(self.states[position] for position in self._goals[self.goal_index(goal)])
 
     @cached_property
     def distances(self) -> Array:
         """Fewest moves from every state to every goal, shape (states, goals).
 
-        Infinity where there is no way. If a move has several outcomes, the best one is assumed.
+        Infinity if the goal cannot be reached. If a move has several outcomes, the best outcome is
+        assumed.
         """
         size, *shape = self.outcomes[0].shape
         where = self.outcomes[0].ravel(), np.repeat(np.arange(size), np.prod(shape))
@@ -183,8 +184,8 @@ class World(Task):
         if least.min() * UNREACHABLE_SHARE * self.reward < np.finfo(float).tiny:
             goal = self.goal_labels[int(np.argmin(least))]
             raise CobayesError(
-                f"with discount {self.discount:g} the state farthest from goal {goal!r} is worth "
-                f"{least.min():.1g} of the reward, too little for floating point.",
+                f"with discount {self.discount:g} the state farthest from goal {goal!r} has "
+                f"{least.min():.1g} of the reward as its value, too little for float64.",
                 "use a larger discount or a smaller world.",
             )
         found = self.reward * np.where(reachable, worth, UNREACHABLE_SHARE * least)
@@ -192,7 +193,7 @@ class World(Task):
         return found
 
     def matrix_at(self, state: State) -> Model:
-        """Return the matrix in a state: for each goal, the worth of the state after each move.
+        """Return the matrix in a state: for each goal, the value of the state after each move.
 
         Parameters
         ----------
@@ -203,7 +204,7 @@ class World(Task):
         -------
         Model
             Moves by goals, with labels. If a move has several outcomes, its entry is the expected
-            worth.
+            value.
 
         Notes
         -----
@@ -217,7 +218,7 @@ class World(Task):
         return self._models[position]
 
     def next_states(self, state: State, action: int | str) -> tuple[tuple[State, float], ...]:
-        """Return where a move can lead: pairs of a state and its probability."""
+        """Return the possible states after a move: pairs of a state and its probability."""
         where, chances = self.outcomes
         at = self.state_position(state), self.action_index(action)
         merged: dict[int, float] = {}
@@ -237,14 +238,14 @@ class World(Task):
     def moves_forward(self, state: State, hypothesis: int | str) -> NDArray[np.bool_]:
         """Tell which moves bring the walker towards a goal, shape (n,).
 
-        These are the moves that are less than half a step worse than the best one. If every move
-        has one outcome, they are exactly the moves that begin a shortest way.
+        These are the moves whose value is within half a step of the best move's. If every move has
+        one outcome, they are exactly the first moves of the shortest walks.
         """
         worth = self.matrix_at(state).matrix[:, self.goal_index(hypothesis)]
         return worth > np.sqrt(self.discount) * worth.max()
 
     def read_state(self, content: Any) -> State:
-        """Return a state given as a tuple, a list or an array; an unknown one is an error."""
+        """Return a state given as a tuple, a list or an array; raise an error if it is unknown."""
         return self.states[self.state_position(content)]
 
     def _require_goals(self) -> None:
@@ -273,7 +274,7 @@ class World(Task):
                 raise CobayesError(
                     f"goal {label!r} cannot be reached from the start {self.start!r} with the "
                     f"moves {shorten(self.action_labels)}.",
-                    "open a way through the walls, add a move, or drop the goal.",
+                    "remove a wall, add a move, or drop the goal.",
                 )
 
 

@@ -1,18 +1,18 @@
-/* What this experiment does. Edit this file and load the page again. */
+/* The settings of this experiment. Edit this file and load the page again. */
 const CONFIG = {
   // The person is the "learner" or the "teacher".
   role: $role,
   // The partner's rule: kind "BI", "Pragmatic" or "SCBI".
   rule: $rule,
-  // What a learner is asked for: "guess" or "rating".
+  // The response of a person who learns: "guess" or "rating".
   response: $response,
-  // What a teacher sees of the learner's answer: "guess", "belief" or "nothing".
+  // The learner's response that a person who teaches sees: "guess", "belief" or "nothing".
   feedback: "guess",
   // Data per lesson.
   rounds: $rounds,
   // Whether a datum is shown at most once in a lesson.
   no_repeats: $no_repeats,
-  // Hypotheses that are taught, by label; null: each of them once.
+  // Labels of the hypotheses to teach; null: every hypothesis once.
   truths: null,
   // Whether lessons and buttons come in random order; data on a grid keep their places.
   shuffle: true,
@@ -24,14 +24,14 @@ const CONFIG = {
   instructions: $instructions,
   // A page before each of the other lessons.
   new_lesson: $new_lesson,
-  // Words on the screens; see TEXTS in plugin-cobayes.js.
+  // Texts on the screens that replace those of TEXTS in plugin-cobayes.js.
   texts: {},
   // The last page.
   thanks: ["Thank you! That was all.", "Please save your answers with the button below."],
-  // Where the data go: null offers a download. Or a function, such as
+  // The function that saves the data; null: the person downloads them. Example:
   // (csv, person) => fetch("save.php", { method: "POST", body: csv })
   save: null,
   // Tables, data by hypotheses, with the partner's priors. stimuli: the text, image and alternative text that
-  // stand for a label. grid: rows and columns of the board on which the data are laid out, row by row.
+  // replace a label. grid: rows and columns of the board on which the data are arranged, row by row.
   problems: $problems,
 };

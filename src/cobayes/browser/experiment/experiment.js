@@ -1,8 +1,8 @@
-/* The experiment: instructions, lessons, a table of responses. What it does is set in config.js. */
+/* The experiment: instructions, lessons, a table of responses. The settings are in config.js. */
 
 const address = new URLSearchParams(location.search);
 const isDemo = address.has("demo");
-// Recruiting services put their own name for a person into the address.
+// Recruiting services add the participant's identifier to the address, under different names.
 const named = address.get("person") ?? address.get("PROLIFIC_PID") ?? address.get("workerId");
 const made = `p${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
 const person = named ?? (isDemo ? "demo" : made);
@@ -12,7 +12,7 @@ const response = CONFIG.role === "teacher" ? "choice" : CONFIG.response;
 const jsPsych = initJsPsych({ show_progress_bar: CONFIG.progress_bar, message_progress_bar: "Progress" });
 const page = (paragraphs, more = {}) => ({ type: jsPsychCobayes.TextPage, paragraphs, ...more });
 
-/** The lessons in order: every problem with every truth that was asked for. */
+/** The lessons in order: every problem with every hypothesis to teach. */
 function lessons() {
   const list = CONFIG.problems.flatMap((problem) =>
     (CONFIG.truths ?? problem.hypotheses)
@@ -41,7 +41,7 @@ function lessons() {
   );
 }
 
-/** The rounds of a lesson, after a page that says that a new one begins. */
+/** The rounds of a lesson, after a page that announces it. */
 function timeline(lesson) {
   const round = {
     type: jsPsychCobayes,
@@ -84,8 +84,8 @@ function save() {
 
 const all = lessons();
 const demoStart = page([
-  "This is a demonstration for those who make the experiment. It shows one lesson; nothing is saved.",
-  "The screens are those that a person sees. Below them a box shows what your partner believes, which a person does not see.",
+  "This is a demonstration for the authors of the experiment. It shows one lesson; nothing is saved.",
+  "The screens are those that a participant sees. The box below them shows your partner's belief, which a participant does not see.",
 ]);
 const demoEnd = page(
   () => [

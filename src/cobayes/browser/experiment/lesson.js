@@ -1,10 +1,10 @@
-/** One lesson of an experiment: the artificial partner, what was shown, and the table that is saved. */
+/** One lesson of an experiment: the artificial partner, the data that were shown, and the table that is saved. */
 import { positions } from "../twin/blocks.js";
 import { Learner, Teacher } from "../twin/lessons.js";
 import { Random } from "../twin/random.js";
 import { makeRule, toLogs } from "../twin/rules.js";
 
-/** Share of the uniform distribution that is mixed into a rating, so that a rating of zero excludes nothing. */
+/** Share of the uniform distribution that is mixed into a rating, so that a rating of zero excludes no hypothesis. */
 const DOUBT = 0.02;
 
 const DEFAULTS = {
@@ -49,7 +49,7 @@ export class CobayesLesson {
     this.hypothesisOrder = order(hypotheses, !this.shuffle);
   }
 
-  /** Whether a datum may be shown next. A person who teaches may also show data that the truth rules out. */
+  /** Whether a datum may be shown next. A person who teaches may also show data that are impossible under the truth. */
   isAvailable(datum) {
     return this.partner.dataPrior[datum] > 0;
   }

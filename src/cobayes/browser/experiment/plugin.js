@@ -11,7 +11,7 @@ import { board, card, choiceButton, filled, inside, ratingForm } from "./screen.
 
 const { ParameterType } = jsPsychModule;
 
-/** Words on the screen; `texts` in config.js replaces some of them. */
+/** Texts on the screen; `texts` in config.js replaces some of them. */
 const TEXTS = {
   teacher: "You are the teacher.",
   learner: "You are the learner.",
@@ -24,7 +24,7 @@ const TEXTS = {
   right: "That is the marked one.",
   wrong: "That is not the marked one.",
   believes: "The learner believes:",
-  puzzled: "The learner is puzzled: none of its possibilities goes with that.",
+  puzzled: "The learner is puzzled: this example fits none of its possibilities.",
   shows: "The teacher shows you:",
   before: "Shown before:",
   guess: "Which one does the teacher have in mind?",
@@ -34,8 +34,8 @@ const TEXTS = {
   touch: "Move every slider to continue; still to move: {left}.",
   zero: "At least one must be more than zero.",
   next: "Continue",
-  inTeacher: "Only in this demonstration: what the teacher thinks you believe",
-  inLearner: "Only in this demonstration: what the learner believes",
+  inTeacher: "Only in this demonstration: the teacher's estimate of your belief",
+  inLearner: "Only in this demonstration: the learner's belief",
 };
 
 class CobayesPlugin {
@@ -45,11 +45,11 @@ class CobayesPlugin {
     parameters: {
       /** A `jsPsychCobayes.Lesson`, the same for all rounds of the lesson. */
       lesson: { type: ParameterType.OBJECT, default: undefined },
-      /** What a learner is asked for: "guess" or "rating". */
+      /** The response of a person who learns: "guess" or "rating". */
       response: { type: ParameterType.STRING, default: "guess" },
       /** Whether the partner's belief is shown, for demonstrations. */
       show_belief: { type: ParameterType.BOOL, default: false },
-      /** What a teacher sees of the learner's answer: "guess", "belief" or "nothing". */
+      /** The learner's response that a person who teaches sees: "guess", "belief" or "nothing". */
       feedback: { type: ParameterType.STRING, default: "guess" },
       /** Texts, to be translated or rephrased. */
       texts: { type: ParameterType.OBJECT, default: {} },
@@ -71,7 +71,7 @@ class CobayesPlugin {
       guess: { type: ParameterType.STRING },
       /** The person's belief in each hypothesis. */
       ratings: { type: ParameterType.COMPLEX },
-      /** What the partner believed after the round (a teacher: what it thinks the person believes). */
+      /** The partner's belief after the round (of a teacher: its estimate of the person's belief). */
       belief: { type: ParameterType.COMPLEX },
       /** Milliseconds from the datum to the response. */
       rt: { type: ParameterType.INT },
@@ -173,7 +173,7 @@ class CobayesPlugin {
     );
   }
 
-  /** The person's role, and how far the lesson has come. */
+  /** The person's role and the progress of the lesson. */
   head(lesson, round) {
     const place = filled(this.texts.place, {
       lesson: lesson.number,
@@ -221,7 +221,7 @@ class CobayesPlugin {
   }
 }
 
-/** A page of text with a button; a table of rows, if there is one, stands above the button. */
+/** A page of text with a button, and optionally a table above the button. */
 class TextPage {
   static info = {
     name: "cobayes-text",

@@ -227,7 +227,7 @@ export function player({ text, name, pause, isDone, rewind, step }) {
 export const headedTable = (heads, body, attributes = {}) =>
   h("table", attributes, h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col" }, text)))), body);
 
-/** Say something to screen readers. */
+/** Send a message to screen readers. */
 export function announce(text) {
   const place = document.getElementById("announcer");
   if (place) place.textContent = text;

@@ -55,7 +55,7 @@ function makeWorker() {
   return new Worker(address);
 }
 
-/** What the script does inside a worker. */
+/** The work of the script inside a worker. */
 export function serveSimulations() {
   const send = (kind, value) => self.postMessage({ kind, value });
   self.onmessage = ({ data }) => {

@@ -86,7 +86,7 @@ function listenToHead(store, views) {
   });
   onClick("#copy-link", () => {
     const address = `${location.href.split("#")[0]}#${store.encode()}`;
-    copy(address, "The link is in the clipboard: it opens the same numbers.");
+    copy(address, "The link is in the clipboard: it opens the page in the same state.");
   });
   onClick("#copy-python", () => {
     code.textContent = pythonFor(store.state, store.examples);

@@ -29,7 +29,7 @@ export function oneRound(store) {
     step: () => store.set({ frame: store.state.frame + 1 }),
   });
   const label = h("p", { class: "stage", "aria-live": "polite" });
-  const fig = figure("What one round does", "", h("div", { class: "stages" }, play.element, slide, label));
+  const fig = figure("The normalisations of one round", "", h("div", { class: "stages" }, play.element, slide, label));
   fig.element.classList.add("one-round");
 
   function update(state, lesson) {
@@ -90,7 +90,7 @@ export function oneRound(store) {
 function pair(first, second, width) {
   const height = Number(first.getAttribute("height"));
   const arrow = svg("text", { class: "arrow", x: width / 2, y: height / 2 - 12, "text-anchor": "middle" }, "→");
-  const title = "The table M, and the table through its normalisations";
+  const title = "The table M, and the table after each normalisation";
   return drawing(width, height, title, "", first, arrow, second);
 }
 
@@ -101,7 +101,7 @@ function stage(frame, belief, scaled, binds) {
     return [
       h("b", {}, "The limit: SCBI."),
       binds
-        ? " Zeros stop the rows from summing to one; each block settles on a ratio of its own."
+        ? " Because of zeros the rows cannot all sum to one; each block has its own ratio."
         : " Columns sum to n × belief and rows to one, both at once.",
     ];
   const depth = Math.floor((frame - 1) / 2);
@@ -110,17 +110,17 @@ function stage(frame, belief, scaled, binds) {
       h("b", {}, `Columns to n × belief.`),
       ` The teacher of depth ${depth}${depth === 0 ? ", literal Bayes" : ""}: a column is what it shows for one hypothesis.`,
     ];
-  return [h("b", {}, `Rows to one.`), ` The learner of depth ${depth}: a row is what it believes after one datum.`];
+  return [h("b", {}, `Rows to one.`), ` The learner of depth ${depth}: a row is its belief after one datum.`];
 }
 
 function caption(isLimit, binds, matrix, scaled, prior, logBelief, truth) {
   if (!isLimit)
-    return "Columns and rows are normalised in turn: bars are their sums, marks what the sums should be. Each pair is one step of depth; drag to the end to see where it leads.";
+    return "Columns and rows are normalised alternately. Bars are their sums, marks the target sums. Each pair of normalisations is one step of depth; drag the slider to its end to see the limit.";
   if (!binds)
     return `The teacher of “${truth}” draws from the outlined column; the learner’s next belief is the row of the datum it sees.`;
   const gone = vanishing(matrix, scaled, prior, logBelief);
   const ratios = scaled.blocks.map((block) => digits(block.ratio)).join(", ");
-  return `Blocks are outlined; their ratios of column to row sums are ${ratios}. ${gone} positive ${gone === 1 ? "entry vanishes" : "entries vanish"} in the limit: a cooperative teacher would show something else.`;
+  return `Blocks are outlined; their ratios of column to row sums are ${ratios}. ${gone} positive ${gone === 1 ? "entry vanishes" : "entries vanish"} in the limit: a cooperative teacher never shows these data for these hypotheses.`;
 }
 
 /** The number of positive entries (of available data and believed hypotheses) that vanish in the limit. */

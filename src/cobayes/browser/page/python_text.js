@@ -71,7 +71,7 @@ function lesson(state, made) {
   const first = setting(state, made);
   if (choice === "you") {
     const shown = lessonsAt(state)[2].data.slice(0, round);
-    return [...first, ...learners(namesOf(shown, table.data), "what you picked")];
+    return [...first, ...learners(namesOf(shown, table.data), "the data that you chose")];
   }
   const how = choice === "draw" ? `rng=np.random.SFC64(${seed})` : 'choice="likeliest"';
   return [
@@ -90,7 +90,7 @@ function play(state, made) {
   return [...setting(state, made), ...learners(namesOf(data, state.table.data), comment)];
 }
 
-/** Code for many lessons; its random numbers differ from the page's, so that means agree up to chance. */
+/** Code for many lessons; its random numbers differ from the page's, so that means agree up to sampling error. */
 function compare(state, made) {
   const { lessons, rounds, seed, table, truth } = state;
   return [

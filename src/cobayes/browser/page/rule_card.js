@@ -1,4 +1,4 @@
-/** One learner on a card: its belief in numbers and bars, and the data it was shown. */
+/** The card of one learner: its belief in numbers and bars, and the data it has seen. */
 import { digits, h, percent, put, setText } from "./dom.js";
 
 /** @returns {{element: HTMLElement, update: (state: object, lesson: object) => void}} */
@@ -46,7 +46,7 @@ export function ruleCard({ kind, title, note, color }) {
     const data = lesson.data.slice(0, at),
       before = data.slice(-4, -1).map((i) => `${state.table.data[i]} · `);
     const blocked =
-      lesson.impossible.includes(at) && at > 0 ? " This learner had ruled that out and keeps its belief." : "";
+      lesson.impossible.includes(at) && at > 0 ? " This learner had excluded that datum; its belief does not change." : "";
     const over = lesson.isOver && state.round > at ? " No datum is left to show." : "";
     put(
       shown,

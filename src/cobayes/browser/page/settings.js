@@ -25,7 +25,7 @@ export function settingsPanel(store) {
   });
   const rationality = slider({ label: "Rationality", min: 0.1, max: 10, step: 0.1, onInput: set("rationality") });
   const literal = toggle({
-    label: "literal learner reads the table as it is (RSA)",
+    label: "literal learner uses the table without normalisation (RSA)",
     onChange: (value) => store.set({ literal: value ? "truth" : "likelihood" }),
   });
   truth.classList.add("truth-field");
@@ -33,7 +33,7 @@ export function settingsPanel(store) {
   repeats.classList.add("repeats-field");
   const prior = weightSliders({
     title: "Prior",
-    hint: "what both believe at first",
+    hint: "the belief before the first datum",
     names: (s) => s.table.hypotheses,
     values: (s) => s.prior,
     floor: (k) => (k === store.state.truth ? 0.001 : 0),
@@ -41,7 +41,7 @@ export function settingsPanel(store) {
   });
   const dataPrior = weightSliders({
     title: "Data prior",
-    hint: "how readily each datum is shown; zero: not available",
+    hint: "weight of each datum before anything is taught; zero: not available",
     names: (s) => s.table.data,
     values: (s) => s.dataPrior,
     onChange: set("dataPrior"),

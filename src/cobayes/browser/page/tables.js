@@ -21,12 +21,12 @@ export function parseTable(text) {
     .filter((line) => line.trim() !== "");
   if (!lines.length) return refuse("Nothing to read: paste a table with data as rows and hypotheses as columns.");
   if (lines.length > MAX_ROWS + 1)
-    return refuse(`The table has ${lines.length} rows; at most ${MAX_ROWS} fit here. Use Python for larger ones.`);
+    return refuse(`The table has ${lines.length} rows; at most ${MAX_ROWS} are allowed here. Use Python for larger tables.`);
   const separator = findSeparator(lines);
   const cells = lines.map((line) => splitLine(line, separator));
   const width = Math.max(...cells.map((row) => row.length));
   if (width > MAX_COLUMNS + 1)
-    return refuse(`The table has ${width} columns; at most ${MAX_COLUMNS} fit here. Use Python for larger ones.`);
+    return refuse(`The table has ${width} columns; at most ${MAX_COLUMNS} are allowed here. Use Python for larger tables.`);
   const isNumber = (cell) => Number.isFinite(readNumber(cell));
   const isHead =
     cells[0].some((cell, k) => k > 0 && !isNumber(cell)) ||
@@ -45,7 +45,7 @@ export function parseTable(text) {
     const row = body[i].slice(offset);
     if (row.length !== columns) return refuse(`Row ${i + 1} has ${row.length} numbers; the widest row has ${columns}.`);
     const bad = row.findIndex((cell) => !isNumber(cell));
-    if (bad >= 0) return refuse(`Row ${i + 1}, column ${bad + 1} holds “${shorten(row[bad])}”, which is not a number.`);
+    if (bad >= 0) return refuse(`“${shorten(row[bad])}” in row ${i + 1}, column ${bad + 1} is not a number.`);
     matrix.push(row.map(readNumber));
   }
   const table = {
@@ -87,11 +87,11 @@ export function problems({ data, hypotheses, matrix }) {
   if (hypotheses.length < 2) found.push({ message: "A lesson needs at least two hypotheses (columns)." });
   matrix.forEach((row, i) => {
     if (row.every((value) => value === 0))
-      found.push({ row: i, message: `Datum “${data[i]}” is all zeros: no hypothesis allows it. Remove the row.` });
+      found.push({ row: i, message: `Datum “${data[i]}” is all zeros: it is impossible under every hypothesis. Remove the row.` });
   });
   hypotheses.forEach((name, j) => {
     if (matrix.every((row) => row[j] === 0))
-      found.push({ column: j, message: `Hypothesis “${name}” is all zeros: it allows no datum. Remove the column.` });
+      found.push({ column: j, message: `Hypothesis “${name}” is all zeros: every datum is impossible under it. Remove the column.` });
   });
   for (const [names, what, place] of [
     [data, "data", "row"],

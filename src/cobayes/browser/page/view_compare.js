@@ -1,4 +1,4 @@
-/** Compare: many lessons of each rule; mean and band per round, rounds to 95 %. */
+/** Compare: many lessons of each rule; mean and quantiles of the belief per round, rounds until 95 %. */
 import { lineChart, panels } from "./charts.js";
 import { announce, button, digits, h, headedTable, numberField, percent, put } from "./dom.js";
 import { figure } from "./figures.js";
@@ -20,14 +20,14 @@ export function compareView(store) {
   const status = h("span", { class: "soft", role: "status" });
   const fig = figure(
     "Belief in the truth, over many lessons",
-    "Lines: means, with those of the other rules for comparison. Bands: from the 10 % to the 90 % quantile of the lessons.",
+    "Lines: mean belief; the faint lines are the other rules. Bands: from the 10 % to the 90 % quantile of the lessons.",
   );
   const reached = figure(
     "Lessons that have reached 95 %",
     "The share of lessons in which belief in the truth has been 95 % or more.",
   );
   const body = h("tbody");
-  const head = ["rule", "median rounds to 95 %", "lessons at 95 %", "mean belief", "nats per round in the end"];
+  const head = ["rule", "median rounds to 95 %", "lessons at 95 %", "mean belief", "nats per round in the long run"];
   const element = h(
     "div",
     { class: "view compare" },
@@ -179,5 +179,5 @@ export function compareView(store) {
 function median(reached) {
   const sorted = [...reached].sort((a, b) => a - b);
   const value = sorted[Math.floor((sorted.length - 1) / 2)];
-  return Number.isFinite(value) ? String(value) : "not in time";
+  return Number.isFinite(value) ? String(value) : "not reached";
 }

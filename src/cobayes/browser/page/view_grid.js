@@ -1,4 +1,4 @@
-/** Grid world: draw walls and goals, watch the walker and what its watchers believe. */
+/** Grid world: draw walls and goals, watch the walker and the beliefs of its watchers. */
 import { GridWorld } from "../twin/grid.js";
 import { Random } from "../twin/random.js";
 import { makeRule, toLogs } from "../twin/rules.js";
@@ -70,7 +70,7 @@ export function gridView(store) {
   );
   const curves = figure(
     "Belief in the walker’s goal",
-    "What three kinds of watchers make of the same walk. Click a step to go there.",
+    "Beliefs of three kinds of watchers after the same moves. Click a step to go there.",
   );
   const element = h(
     "div",
@@ -94,7 +94,7 @@ export function gridView(store) {
         h(
           "section",
           { class: "panel" },
-          h("h3", {}, "What the watchers believe"),
+          h("h3", {}, "Beliefs of the watchers"),
           headedTable(["watcher", "belief", "in the goal"], beliefs),
           moves,
         ),
@@ -125,7 +125,7 @@ export function gridView(store) {
     play.stop();
     const next = { ...store.state.board, ...changes };
     const [lost] = new GridWorld(next).unreachable;
-    say(lost ? `Goal ${lost} could not be reached any more; the board stays as it was.` : "");
+    say(lost ? `Goal ${lost} would be unreachable; the board was not changed.` : "");
     if (!lost) store.set({ board: next, steps: 0 });
   }
 
@@ -150,7 +150,7 @@ export function gridView(store) {
       const rest = labels.filter((label) => label !== goalHere).map((label) => now.goals[label]);
       return setBoard({ goals: Object.fromEntries(rest.map((square, k) => ["ABCDEF"[k], square])) });
     }
-    if (labels.length >= 6) return say("At most six goals fit.");
+    if (labels.length >= 6) return say("At most six goals are allowed.");
     setBoard({ goals: { ...now.goals, ["ABCDEF"[labels.length]]: [row, column] } });
   }
 
@@ -219,7 +219,7 @@ export function gridView(store) {
   return { element, update, stop: play.stop, csv };
 }
 
-/** The whole walk of the state's walker and what each kind of watcher believes along it. */
+/** The whole walk of the state's walker and the belief of each kind of watcher after each move. */
 export function walk(state) {
   const world = new GridWorld(state.board);
   const rng = new Random(state.seed);

@@ -1,4 +1,4 @@
-/** The lesson: three rules side by side, curves, and what a datum did. */
+/** The lesson: three rules side by side, curves, and the effect of a datum. */
 import { lineChart, triangle } from "./charts.js";
 import { announce, button, digits, h, percent, player, put, segments } from "./dom.js";
 import { figure } from "./figures.js";
@@ -56,7 +56,7 @@ export function lessonView(store) {
   );
   const odds = figure(
     "Log-odds of the truth",
-    "In the long run a learner gains its rate in nats per round: the straight thin lines.",
+    "In the long run the log-odds grow by the rate, in nats per round: the straight thin lines.",
   );
   const path = figure("Path of belief", "");
   path.element.classList.add("path-figure");
@@ -127,7 +127,7 @@ export function lessonView(store) {
       ...data.map((name, i) => {
         const isOut =
           (!state.repeats && shown.includes(i)) || !(teacher.rule.dataPrior[i] > 0) || !(matrix[i][state.truth] > 0);
-        const title = matrix[i][state.truth] > 0 ? "" : "the truth rules this datum out";
+        const title = matrix[i][state.truth] > 0 ? "" : "this datum is impossible under the truth";
         return button(name, () => store.set({ picks: [...shown, i], round: state.round + 1 }), {
           class: "datum",
           disabled: isOut,
@@ -170,7 +170,7 @@ export function lessonView(store) {
         series: ruleCurves((k) => values[k]).map((one, k) => ({ ...one, slope: lessons[k].rate })),
       }),
     );
-    odds.caption.textContent = `In the long run a learner gains its rate in nats per round (thin lines): ${RULE_LIST.map(({ title }, k) => `${title.toLowerCase()} ${digits(lessons[k].rate)}`).join(", ")}.`;
+    odds.caption.textContent = `In the long run the log-odds grow by the rate, in nats per round (thin lines): ${RULE_LIST.map(({ title }, k) => `${title.toLowerCase()} ${digits(lessons[k].rate)}`).join(", ")}.`;
     drawPath(state, lessons);
   }
 
@@ -190,8 +190,8 @@ export function lessonView(store) {
     const third = m === 3 ? others[1] : -1;
     path.caption.textContent =
       m === 3
-        ? "Corners are certainty; each path is one learner. Drag the prior to teach again from there."
-        : "Corners are certainty in the truth, in its strongest rival, and in the others taken together.";
+        ? "Corners are certainty; each path is one learner. Drag the prior to repeat the lesson from another prior."
+        : "Corners are certainty in the truth, in its strongest rival, and in all other hypotheses together.";
     path.draw((width) =>
       triangle({
         size: Math.min(width, 330),
@@ -208,7 +208,7 @@ export function lessonView(store) {
     );
   }
 
-  /** Take over a prior from the triangle; the lesson is taught again, up to the same round. */
+  /** Set the prior from a point of the triangle, and repeat the lesson up to the same round. */
   function dragPrior(point, corners) {
     play.stop();
     store.set({ prior: point.map((_, j) => point[corners.indexOf(j)]) });

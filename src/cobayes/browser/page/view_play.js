@@ -25,8 +25,8 @@ export function playView(store) {
     class: "primary",
   });
   const tally = h("p", { class: "soft" });
-  const known = figure("The table that both know", "Outlined: what was shown.");
-  const curves = figure("What the rules believed", "Belief in the truth of learners who saw the same data.");
+  const known = figure("The table that both know", "Outlined: the data that were shown.");
+  const curves = figure("Beliefs of the rules", "Belief in the truth of learners who saw the same data.");
   const element = h(
     "div",
     { class: "view play two" },
@@ -37,7 +37,7 @@ export function playView(store) {
       h("h3", {}, "The teacher shows"),
       shown,
       h("div", { class: "row" }, more),
-      h("h3", {}, "Which one does it mean?"),
+      h("h3", {}, "Which hypothesis does the teacher have in mind?"),
       guesses,
       verdict,
       h("div", { class: "row" }, again, tally),
@@ -98,7 +98,7 @@ export function playView(store) {
     if (guess !== null) reveal(state, truth, sequence);
   }
 
-  /** After the guess: the truth, and what each rule believes after the same data. */
+  /** After the guess: the truth, and the belief of each rule after the same data. */
   function reveal(state, truth, sequence) {
     const { hypotheses } = state.table;
     const beliefs = beliefsOf(state);
@@ -121,7 +121,7 @@ export function playView(store) {
         "p",
         { class: guess === truth ? "outcome right" : "outcome wrong" },
         guess === truth
-          ? `Right: it was “${hypotheses[truth]}”, after ${sequence.length} shown.`
+          ? `Right: it was “${hypotheses[truth]}”. You saw ${sequence.length} data.`
           : `It was “${hypotheses[truth]}”.`,
       ),
       headedTable(
@@ -154,7 +154,7 @@ export function playView(store) {
   return { element, update, csv };
 }
 
-/** What learners of the three rules believe after none, one, two ... of the game's data. */
+/** Beliefs of learners of the three rules after 0, 1, 2, ... of the game's data. */
 function beliefsOf(state) {
   const { data } = gameOf(state);
   return RULE_LIST.map(({ kind }) => {

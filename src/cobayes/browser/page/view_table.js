@@ -1,4 +1,4 @@
-/** The table: edit cells, paste, choose an example, draw one at random. */
+/** The table: edit cells, paste a table, choose an example, or draw a random table. */
 import { Random } from "../twin/random.js";
 import { button, digits, h, numberField, put, slider } from "./dom.js";
 import { FRESH } from "./state.js";
@@ -66,7 +66,7 @@ export function tableView(store) {
       h(
         "section",
         { class: "panel" },
-        h("h3", {}, "Draw one at random"),
+        h("h3", {}, "Draw a random table"),
         h("div", { class: "fields" }, ...fields),
         slider({
           label: "Share of zeros",
@@ -133,7 +133,7 @@ export function tableView(store) {
       known = structuredClone(draft);
       store.set({ table: known, example: "", picks: [], round: 0 });
     };
-    /** Report what is wrong, or describe the table and tint its cells. */
+    /** Report the errors of the table, or describe it and colour its cells. */
     const report = (problem) => {
       if (problem) return say(message, problem.message, true);
       const most = Math.max(...draft.matrix.flat());

@@ -36,11 +36,11 @@ export function whyThisDatum(store) {
     put(
       lead,
       at > 0
-        ? `Before round ${at} the ${RULE_LIST[position].title.toLowerCase()} learner believed “${hypotheses[state.truth]}” to ${percent(was)}. `
-        : `The first datum will move a belief of ${percent(was)}. `,
+        ? `Before round ${at} the ${RULE_LIST[position].title.toLowerCase()} learner’s belief in “${hypotheses[state.truth]}” was ${percent(was)}. `
+        : `Before the first datum the belief in the truth is ${percent(was)}. `,
       chosen >= 0
         ? `Then “${data[chosen]}” was shown, with probability ${percent(chances[chosen])}.`
-        : "These are the alternatives.",
+        : "The table lists the possible data.",
     );
     const order = data.map((_, i) => i).sort((a, b) => chances[b] - chances[a] || a - b);
     while (rows.length < data.length) rows.push(alternative());
@@ -55,7 +55,7 @@ export function whyThisDatum(store) {
         isChosen: i === chosen,
         chance: chances[i],
         color,
-        refusal: !isFree ? "not available" : Number.isNaN(after[0]) ? "no believed hypothesis allows it" : "",
+        refusal: !isFree ? "not available" : Number.isNaN(after[0]) ? "impossible under every hypothesis with a positive belief" : "",
         after,
         gain: after[state.truth] - was,
         hypotheses,

@@ -7,9 +7,9 @@
  * exists and is unique.
  */
 
-/** Sums that differ by less than this share of the total are taken as equal. */
+/** Sums that differ by less than this share of the total are treated as equal. */
 const TIE = 1e-12;
-/** Flows below this share of a column's sum are taken as zero. */
+/** Flows below this share of a column's sum are treated as zero. */
 const CARRIED = 1e-12;
 
 /**
@@ -20,9 +20,8 @@ const CARRIED = 1e-12;
 
 /**
  * Split a table into blocks and find the entries that survive the scaling.
- *
- * Rows whose sum is zero (data that are not available) and columns whose sum is zero (hypotheses that
- * nobody believes) belong to no block. Rows that no column of positive sum allows form a last block of
+ * Rows whose sum is zero (data that are not available) and columns whose sum is zero (hypotheses with
+ * belief zero) belong to no block. Rows that are zero in every column of positive sum form a last block of
  * ratio zero.
  * @param {number[][]} matrix Data by hypotheses, not negative.
  * @param {number[]} rowSums Not negative; only their ratios matter.

@@ -3,8 +3,8 @@
  *
  * A table of non-negative numbers, data by hypotheses, is shared by a teacher and a learner. A rule
  * turns the learner's belief into a likelihood matrix; the teacher draws a datum from the column of
- * the true hypothesis, the learner multiplies by the row of the datum. `BI` reads data literally,
- * `Pragmatic` recurses a finite number of times, `SCBI` goes to the limit, zeros included.
+ * the true hypothesis, the learner multiplies by the row of the datum. `BI` is plain Bayes,
+ * `Pragmatic` a recursion of finite depth, `SCBI` its limit, also for tables with zeros.
  *
  * It does not: read files, check labels, or handle large tables. Beyond about 100 x 50 entries use the Python
  * package `cobayes`, which is compiled and has exact distributions, stability, planning

@@ -22,7 +22,8 @@ export class Rule {
     this.dataPrior = normalize(dataPrior ?? new Array(this.numData).fill(1));
     /** @type {{logBelief: number[], dataPrior: number[], logs: number[][]} | null} */
     this.last = null;
-    // Zeros exclude hypotheses, so lessons have few different beliefs: answers are cached (ten times as fast).
+    // With zeros, lessons have few different beliefs, because hypotheses are excluded: responses are cached (ten times
+    // as fast).
     /** @type {Map<string, number[][]> | null} */
     this.known = matrix.some((row) => row.includes(0)) ? new Map() : null;
   }
@@ -101,7 +102,7 @@ export class Rule {
   }
 }
 
-/** Plain Bayesian inference: data are read literally, whatever the belief. */
+/** Plain Bayesian inference: the likelihood does not depend on the belief. */
 export class BI extends Rule {
   name = "BI";
 
@@ -131,7 +132,8 @@ export class Pragmatic extends Rule {
   /** @type {(logBelief: number[], dataPrior?: number[]) => number[][]} */
   respond(logBelief, dataPrior = this.dataPrior) {
     const table = logTable(this.matrix, dataPrior);
-    // T_0, or the table as it is where the literal learner of rational speech acts reads it.
+    // T_0, or for literal="truth" the table without normalisation, as the literal learner of rational speech acts uses
+    // it.
     let logs = this.literal === "truth" && this.depth > 0 ? table : logColumns(table);
     for (let k = 0; k < this.depth; k++) {
       // theta(h)^alpha is the same for every datum, so that it cancels with the normalisation over data.
@@ -161,7 +163,7 @@ export class SCBI extends Rule {
   /** @type {(logBelief: number[], dataPrior?: number[]) => number[][]} */
   respond(logBelief, dataPrior = this.dataPrior) {
     const { logLikelihood, factors } = scaleToBelief(this.matrix, logBelief, dataPrior, this.start);
-    // The next belief is usually near: start from these factors.
+    // The next belief is usually close to this one, so the next scaling starts from these factors.
     if (factors.every((f) => Math.abs(f) < 300)) this.start = factors;
     return logLikelihood;
   }
@@ -180,16 +182,15 @@ export function makeRule(matrix, settings, dataPrior = null) {
   return new Pragmatic(matrix, settings.depth ?? 1, { ...settings, dataPrior });
 }
 
-/**
- * Nats per round by which log-odds grow in the end, when the learner is nearly certain: the smallest
- * divergence between the column that is taught and another one, in the likelihood matrix at certainty.
+/** The rate of convergence: growth of the log-odds per round in the long run, in nats. It is the smallest
+ * divergence of another column from the taught column, in the likelihood matrix at certainty.
  * @param {Rule} rule
  * @param {number} hypothesis
- * @returns {number} Infinity where a datum of the truth rules the others out.
+ * @returns {number} Infinity if every rival is excluded by some datum of the truth.
  */
 export function rate(rule, hypothesis) {
-  // With zeros, a recursion of finite depth is not defined at certainty for data that the truth rules out: take the limit of beliefs in the
-  // other hypotheses that tend to zero.
+  // With zeros, a recursion of finite depth is not defined at certainty for data that are impossible under the truth:
+  // take the limit of beliefs in the other hypotheses that tend to zero.
   const doubts = rule instanceof Pragmatic ? [-300, -600] : [-Infinity];
   const found = doubts.map((doubt) => divergences(rule, hypothesis, doubt));
   const last = found[found.length - 1];
@@ -197,8 +198,7 @@ export function rate(rule, hypothesis) {
   return Math.min(...limits.filter((_, j) => j !== hypothesis));
 }
 
-/**
- * Divergences of the column that is taught from every other one, at a belief close to certainty.
+/** Divergence of every other column from the taught column, at a belief close to certainty.
  * @type {(rule: Rule, hypothesis: number, logDoubt: number) => number[]}
  */
 function divergences(rule, hypothesis, logDoubt) {

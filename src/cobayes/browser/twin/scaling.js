@@ -207,10 +207,9 @@ function eliminate(system) {
   return x.every(Number.isFinite) ? x : null;
 }
 
-/**
- * Fill the columns of hypotheses that nobody believes: the limit of a belief that tends to zero. Such a column gets its mass from rows that
- * no other column allows (shared evenly with other such columns), else from its block with the lowest ratio, and there from the component
- * from which most columns can be reached.
+/** Fill the columns of hypotheses with belief zero: the limit of a belief that tends to zero. The mass of such a column goes to the rows that
+ * are zero in all columns of positive belief (shared equally with other such columns); without such rows, to the block with the lowest ratio,
+ * and there to the component from which most columns can be reached.
  * @type {(matrix: number[][], logBelief: number[], dataPrior: number[], blocks: Block[] | null,
  *   rowFactors: number[], result: number[][]) => void}
  */
@@ -235,8 +234,7 @@ function attachUnbelieved(matrix, logBelief, dataPrior, blocks, rowFactors, resu
   });
 }
 
-/**
- * The component, among those of the rows that a column allows, that a column of vanishing sum belongs to.
+/** The component to which a column of vanishing sum belongs, among the components of the rows in which it is positive.
  * @type {(blocks: Block[], numRows: number, isAllowed: (i: number) => boolean) => Component | undefined}
  */
 function roomiest(blocks, numRows, isAllowed) {

@@ -1,7 +1,7 @@
-"""Figures 4, 5 and S2 to S7: success rates of learners who differ from what their teacher assumes.
+"""Figures 4, 5 and S2 to S7: success rates of learners who differ from the teacher's assumption.
 
-Each figure is a row of `FIGURES`: the cases it shows, and functions that draw them, judge them and
-compute the numbers its text ``prose/NAME.md`` names. To add a figure, add a row and a text.
+Each figure is a row of `FIGURES`: its cases, and functions that draw them, judge them and compute
+the numbers of the text ``prose/NAME.md``. To add a figure, add a row and a text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The cases of Section 5: a matrix, the teacher's prior, and how the learners differ.
+"""The cases of Section 5: a matrix, the teacher's prior, and the learners.
 
-A learner differs from what its teacher assumes in its prior, or in one column of its matrix.
-Distances are Euclidean. Points outside the open simplex are left out and counted.
+A learner differs from the teacher's assumption in its prior, or in one column of its matrix.
+Distances are Euclidean. Points outside the open simplex are omitted and counted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SETTINGS: dict[Kind, tuple[str, str]] = {
         "columns: Figures 5, S7",
     ),
 }
-"""The settings of `Effort` that change learners of a kind, and where such learners are shown."""
+"""The settings of `Effort` for each kind of learners, and the figures that show them."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ class Effort:
 
     @classmethod
     def of(cls, context: Context, cases: Iterable[Case]) -> Effort:
-        """Return the effort that a context asks for; quick scale has half of the learners.
+        """Return the effort of a context; quick scale has half of the learners.
 
-        Settings of the user replace the defaults of the numbers that the cases of the figure use.
+        The user's settings replace the defaults.
         """
         places = {"num_lessons": ""}
         for case in cases:
@@ -94,7 +94,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Case:
-    """A matrix, the teacher's prior, and how the learners differ from what the teacher assumes.
+    """A matrix, the teacher's prior, and the kind of learners.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Case:
 
     @property
     def is_relevant(self) -> bool:
-        """Whether the perturbed column is the one that sets the rate of convergence."""
+        """Whether the perturbed column determines the rate of convergence."""
         return self.column == relevant_hypothesis(self.model, 0)
 
     @property
@@ -179,7 +179,7 @@ def all_columns() -> tuple[Case, ...]:
 
 
 def learners_of(case: Case, effort: Effort, seed: int) -> pd.DataFrame:
-    """Return the learners of a case; the seed decides random priors and directions.
+    """Return the learners of a case; random priors and directions depend on the seed.
 
     Columns are the "kind" ("centre", "disc", "directions", "uniform", "equal divergence" or
     "mixture"), the "ray" (-1 for none), the "distance" of the prior or the column from the
@@ -281,8 +281,8 @@ def equal_divergence_curve(own: Array, target: Array, num_points: int) -> Array:
         columns = _ratios_at(level, rays) * target
         return columns / columns.sum(axis=1, keepdims=True)
 
-    # Equal steps of the angle give crowded points where the curve is close to the target: take
-    # equal steps of the length.
+    # Equal steps of the angle would give dense points where the curve is close to the target; the
+    # steps have equal length instead.
     fine = start + np.linspace(0.0, 2.0 * np.pi, 40 * num_points + 1)
     lengths = np.linalg.norm(np.diff(curve(fine), axis=0), axis=1)
     travelled = np.concatenate([[0.0], np.cumsum(lengths)])

@@ -34,7 +34,7 @@ from cobayes.stability.bounds import Distance
 Found = Sequence[CaseRates]
 
 # The paper does not quantify these words; the limits are our choices.
-FLAT = 0.01  # rays along which success falls by less are not judged to be straight or bent
+FLAT = 0.01  # smallest fall of success along a ray that is judged
 STRAIGHT = 0.05  # "straight": largest bend of a ray, relative to its fall
 RAPID = 2.0  # "rapid": least ratio of the fast slope to the slow one
 PERPENDICULAR = 20.0  # "perpendicular": largest deviation from 90 degrees
@@ -97,7 +97,7 @@ def judge_single_sequences(found: Found, source: str) -> Claim:
 def judge_conjecture(found: Found, source: str, distance: Distance = "euclidean") -> Claim:
     """Judge Conjecture 5.3 on some cases; one learner below its lower bound refutes it."""
     learners = joined(found)
-    # At the teacher's own prior both sides are one.
+    # At the teacher's own prior both the success rate and the bound are one.
     learners = learners.loc[learners.kind != CENTRE].reset_index(drop=True)
     column, said = PROMISES[distance]
     promised = learners[column].to_numpy()
@@ -123,7 +123,7 @@ def judge_conjecture_tv(found: Found, source: str) -> Claim:
 
 
 def judge_euclidean_certificate(_: Found, source: str) -> Claim:
-    """Judge Conjecture 5.3 for all matrices, from a certificate that comes with cobayes."""
+    """Judge Conjecture 5.3 for all matrices by a certificate of cobayes."""
     certificate = load_certificate("euclidean-separated")
     assert isinstance(certificate, Certificate)
     errors = certificate.evidence["standard_errors"]
@@ -150,7 +150,7 @@ def judge_axes(found: Found, source: str) -> Claim:
     reach = limit * fits.angle_stderr
     is_across = fits.angle - reach >= 90.0 - PERPENDICULAR
     is_oblique = fits.angle + reach < 90.0 - PERPENDICULAR
-    # The angle of the axes is judged only where the ratio is significantly above one.
+    # The angle between the axes is judged only if the ratio is significantly above one.
     inside = (fits.ratio / margin > RAPID) & is_across
     outside = (fits.ratio * margin < RAPID) | ((fits.ratio > margin) & is_oblique)
     masks = {"surely not so": outside, "too noisy to say": ~inside & ~outside}
@@ -176,7 +176,7 @@ def largest_step(found: Found) -> float:
 
 
 def name_of(learners: Any, quantity: Any) -> str:
-    """Name the learner with the largest value of a quantity."""
+    """Return a text that names the learner with the largest value of a quantity."""
     row = learners.loc[np.nanargmax(quantity)]
     prior = ", ".join(f"{x:.3f}" for x in row.filter(like="learner_prior").dropna())
     return f"{row.title}, θᴸ = ({prior})"

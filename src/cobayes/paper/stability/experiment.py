@@ -1,8 +1,8 @@
 """Success rates of many learners under the same lessons, and numbers computed from them.
 
-All learners of a case are taught by the same sequences of data, so that differences between them
-are far less noisy than the success rates themselves. The means of batches of sequences are kept:
-their scatter gives the standard error of whatever is computed from several learners.
+All learners of a case see the same sequences of data, so that differences between them are far less
+noisy than the success rates themselves. The means of batches of sequences are stored: from their
+variation follow the standard errors of quantities that depend on several learners.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PROMISES: dict[Distance, tuple[str, str]] = {
     "tv": ("conjectured_tv", "total variation"),
     "l1": ("conjectured_l1", "the L¹ distance"),
 }
-"""Columns of what Conjecture 5.3 promises, by the distance that it is read in, and its name."""
+"""Columns of Conjecture 5.3's lower bound: the distance, and its name."""
 
 # Measured on one core; they affect only the size of shards: seconds per round and learner, by the
 # number of hypotheses; the number of rounds of a lesson is the second constant divided by the rate
@@ -60,9 +60,9 @@ class CaseRates:
         Matrix, prior and kind of learners.
     learners : DataFrame
         See `learners_of`; "success" with "success_stderr"; "success_low" and "success_high", bounds
-        on it if every sequence were continued to its end; "num_lessons" and
-        "num_unfinished". Where priors differ also the proved bounds "bound_low" and "bound_high",
-        and the lower bounds of Conjecture 5.3, by `PROMISES`.
+        on it if every sequence were continued to its end; "num_lessons" and "num_unfinished". If
+        priors differ, also the proved bounds "bound_low" and "bound_high", and the lower bounds of
+        Conjecture 5.3, by `PROMISES`.
     batches : ndarray
         Success rates in batches of equally many sequences, (batches, learners).
     """
@@ -176,7 +176,7 @@ def stability_experiment(context: Context, case: Case) -> Experiment:
     rounds = _ROUNDS_TIMES_RATE / float(rate_of_convergence(case.model, 0))
     seconds = len(learners) * rounds * _SECONDS_PER_ROUND[case.model.num_hypotheses]
     wanted = min(_MOST_PER_SHARD, max(batch, int(_SHARD_SECONDS / seconds)))
-    # Shards of equal size, made of whole batches.
+    # Shards have equal size and consist of whole batches.
     num_shards = -(-num_batches // (wanted // batch))
     parameters = {
         "matrix": case.model.matrix,
@@ -211,18 +211,18 @@ def _case_rates(context: Context, case: Case, point: PointResult) -> CaseRates:
 
 
 def fit_rays(rates: CaseRates) -> pd.DataFrame:
-    """Fit a straight line and a parabola through the centre along every ray of a case.
+    """Fit a straight line and a parabola through the centre to the success rates on every ray.
 
     The parabola ``s(d) = s(0) - a d - b d**2`` is fitted by least squares; its largest distance
     from the chord, the bend, is ``b D**2 / 4`` for a ray of length D. Rays with fewer than
-    `FEWEST_ON_RAY` learners are left out.
+    `FEWEST_ON_RAY` learners are omitted.
 
     Returns
     -------
     DataFrame
-        A row per ray: its title; the fall of success up to the last learner; the share
-        "r_squared" of the variation that the line explains; the bend, positive where the fall
-        slows down, and its standard error.
+        A row per ray: its title; the fall of success up to the last learner; the share "r_squared"
+        of the variation that the line explains; the bend, positive if the fall slows down, and its
+        standard error.
     """
     import pandas as pd
 
@@ -243,7 +243,7 @@ def fit_rays(rates: CaseRates) -> pd.DataFrame:
 
 
 def fit_cones(found: Sequence[CaseRates]) -> pd.DataFrame:
-    """Fit how fast success falls around the perturbed column of each case, by direction.
+    """Fit the fall of success around the perturbed column of each case, by direction.
 
     The fall is ``s(0) - s = r F(angle)`` with F of four harmonics. An axis has two ends: the mean
     of F over both is its speed.
@@ -309,7 +309,7 @@ def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
 def excess_below(learners: pd.DataFrame, bound: Array) -> Array:
     """Return the shortfall of success rates from a bound in standard errors; see `excess_above`.
 
-    Sequences that were cut off are counted as successes.
+    Unfinished sequences are counted as successes.
     """
     value = np.minimum(learners.success_high.to_numpy(), 1.0)
     is_below = (value < bound) & (bound > 0.0)

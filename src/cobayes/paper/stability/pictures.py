@@ -1,4 +1,4 @@
-"""Pictures of success rates: Figures 4, 5 and S2 to S7."""
+"""Drawings of success rates: Figures 4, 5 and S2 to S7."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def direction_grid(found: Found, seed: int) -> Figures:
     ax.axhline(90.0, color=FAINT, linewidth=0.8, zorder=0)
     for k, (x, y, color) in enumerate(zip(around, down, _shades(seed), strict=True)):
         ax.plot(x, y, "o", color=color, markersize=8)
-        # The number stands on the side opposite to the nearest other direction.
+        # The number is written on the side opposite to the nearest other direction.
         apart = np.where(np.arange(len(down)) == k, np.inf, np.hypot(around - x, down - y))
         side = 1 if x > around[apart.argmin()] else -1
         place = {"xytext": (7 * side, 0), "textcoords": "offset points", "va": "center"}
@@ -219,7 +219,7 @@ def draw_against_belief(rates: CaseRates, ax: Axes, size: float | None = None) -
     ax.plot(corners, lower, ":", color=GREY, linewidth=1.0, zorder=2, label="lower bound, proved")
     _draw_learners(ax, rates.learners.learner_prior_1, rates.value, size)
     ax.set_xlim(0.0, 1.0)
-    # Numbers at both ends would run into those of the neighbours.
+    # Numbers at both ends would overlap with those of the neighbours.
     ax.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "", "0.5", "", "1"])
 
 
@@ -268,7 +268,7 @@ def _draw_columns(rates: CaseRates, ax: Axes, *, width: float | None = None) -> 
 
 
 def _draw_position(ax: Axes, centre: Array, radius: float) -> None:
-    """Show where a disc around a prior lies in the triangle."""
+    """Draw the position of a disc around a prior in the triangle."""
     from matplotlib.patches import Circle, Polygon
 
     draw_frame(ax, grid=None)
@@ -289,7 +289,7 @@ def _draw_ray_points(ax: Axes, rates: CaseRates, *, size: float) -> None:
 
 
 def _ray_key(ax: Axes, **options: Any) -> None:
-    """Add a legend of the six rays, and of Conjecture 5.3's line where it is drawn."""
+    """Add a legend of the six rays, and of Conjecture 5.3's line if it is drawn."""
     from matplotlib.lines import Line2D
 
     handles = [
@@ -338,7 +338,7 @@ def _grid(
 
 
 def _shades(seed: int) -> list[tuple[float, float, float, float]]:
-    """Return the colours of the directions: the lighter, the farther away from the truth."""
+    """Return the colours of the directions: lighter for a larger angle to the truth."""
     import matplotlib as mpl
 
     away = spherical_coordinates(random_directions(seed))[:, 0]
@@ -392,7 +392,7 @@ def _zoom_to(ax: Axes, flat: Array) -> None:
 
 
 def _name_crosses(ax: Axes, crosses: Array, names: Sequence[str], dots: Array) -> None:
-    """Write names beside crosses, each on the side with the most room."""
+    """Write names beside crosses, each on the side with the most space."""
     angles = np.radians(np.arange(0.0, 360.0, 45.0))
     offsets = np.stack([21.0 * np.cos(angles), 12.0 * np.sin(angles)], axis=1)
     taken = list(crosses)
@@ -400,8 +400,8 @@ def _name_crosses(ax: Axes, crosses: Array, names: Sequence[str], dots: Array) -
         # A triangle is some 160 points wide in a panel of a grid.
         spots = place + offsets / 160.0
         others = np.array([point for k, point in enumerate(taken) if k != position])
-        # Other names and crosses must be avoided first; among sides that are free of them, that
-        # with the fewest dots is taken.
+        # Sides without other names and crosses are preferred; among them, the side with the fewest
+        # dots is chosen.
         room = np.minimum(_space(spots, others), 0.14) + 0.3 * np.minimum(_space(spots, dots), 0.1)
         best = int(room.argmax())
         taken.append(spots[best])

@@ -1,4 +1,4 @@
-"""The store of a run: never lost, never mistaken, never overwritten, one process at a time."""
+"""The ledger of a run: never lost, mixed up or overwritten; one process at a time."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from cobayes.errors import CobayesError
-from cobayes.runs import Experiment, Point, RunError, plan, read_state, run, store
-from cobayes.runs.store import Store
+from cobayes.runs import Experiment, Point, RunError, ledger, plan, read_state, run
+from cobayes.runs.ledger import Ledger
 from tests import AFTER_CTRL_C
 
 from .conftest import drive, end, finish, mounted, wait_until
@@ -41,8 +41,8 @@ def complete(finished, tmp_path):
 
 
 def rows_of(folder: Path) -> list:
-    with contextlib.closing(Store(folder)) as store:
-        return list(store.shards())
+    with contextlib.closing(Ledger(folder)) as ledger:
+        return list(ledger.shards())
 
 
 def test_the_store_has_one_row_for_each_shard_and_no_other_file(complete):
@@ -66,8 +66,8 @@ OTHERS = {
     "shard function is 'draw' there and 'bulky' here": changed(shard=bulky),
     "point 'scale 1' has other parameters or numbers of samples": drawing(30),
     "point 'scale 2' has other parameters or numbers of samples": drawing(gate="other"),
-    "point 'scale 2' is there, not here": drawing(num_points=1),
-    "point 'scale 3' is here, not there": drawing(num_points=3),
+    "point 'scale 2' is missing": drawing(num_points=1),
+    "point 'scale 3' is new": drawing(num_points=3),
     "the points are in another order": changed(points=drawing().points[::-1]),
 }
 
@@ -138,20 +138,20 @@ def test_a_killed_run_leaves_no_lock_behind(tmp_path):
     process.send_signal(signal.SIGKILL)
     finish(process)
     assert read_state(tmp_path).status == "stopped"
-    Store(tmp_path, drawing(gate=gate).identity()).close()
+    Ledger(tmp_path, drawing(gate=gate).identity()).close()
 
 
 def test_a_run_that_is_taken_over_between_two_commits_stops_and_loses_nothing(tmp_path):
-    store = Store(tmp_path, drawing().identity())
-    store._connection.execute("COMMIT")  # where another process may step in
-    other = Store(tmp_path, drawing().identity())
+    ledger = Ledger(tmp_path, drawing().identity())
+    ledger._connection.execute("COMMIT")  # where another process may step in
+    other = Ledger(tmp_path, drawing().identity())
     try:
-        store._connection.execute("PRAGMA busy_timeout = 0")
+        ledger._connection.execute("PRAGMA busy_timeout = 0")
         with pytest.raises(RunError, match="another process is running"):
-            store.add((0, 0), b"x", 1.0)
+            ledger.add((0, 0), b"x", 1.0)
     finally:
         other.close()
-        store.close()
+        ledger.close()
     assert rows_of(tmp_path) == []
 
 
@@ -285,10 +285,10 @@ def test_a_crafted_ledger_is_refused_and_left_alone(complete, name):
 
 @pytest.mark.parametrize("points", [[["p", 0, 0, ""]], [["p"]], 3])
 def test_a_plan_that_cannot_be_read_is_refused_though_it_is_sealed(complete, points):
-    store = Store(complete, drawing().identity())
-    store.plan = {**store.plan, "points": points}
-    store.commit(num_workers=7)
-    store.close()
+    ledger = Ledger(complete, drawing().identity())
+    ledger.plan = {**ledger.plan, "points": points}
+    ledger.commit(num_workers=7)
+    ledger.close()
     for attempt in (lambda: run(drawing(), complete, jobs=1), lambda: read_state(complete)):
         with pytest.raises(RunError, match="damaged"):
             attempt()
@@ -352,7 +352,7 @@ def test_a_run_can_be_watched_from_another_process_while_it_writes(tmp_path):
 def test_those_who_look_never_stop_a_run(tmp_path, monkeypatch):
     """To look takes the lock for an instant, in which a run may want to start or to write."""
     # On a busy machine an instant may be long.
-    monkeypatch.setattr(store, "_MILLISECONDS_TO_START", 30_000)
+    monkeypatch.setattr(ledger, "_MILLISECONDS_TO_START", 30_000)
     run(drawing(4), tmp_path, jobs=1)
     stop = threading.Event()
     num_looks = 0
@@ -391,7 +391,7 @@ def check_that_it_stopped_cleanly(folder: Path, code: int, err: str) -> list:
     assert "Traceback" not in err
     assert "RunError: cannot write to" in err
     assert "kept" in err
-    assert "goes on where this one stopped" in err
+    assert "the same command continues the run" in err
     rows = rows_of(folder)
     assert 0 < len(rows) < 40
     return rows
@@ -429,7 +429,7 @@ def test_a_read_only_folder_can_be_read_and_is_refused_where_shards_are_missing(
     with mounted(tmp_path, "size=8m"):
         expected = run(drawing(), tmp_path / "complete", jobs=1).digest
         (tmp_path / "begun").mkdir()
-        Store(tmp_path / "begun", drawing().identity()).close()
+        Ledger(tmp_path / "begun", drawing().identity()).close()
         subprocess.run(["mount", "-o", "remount,ro", str(tmp_path)], check=True)
         for folder in ("begun", "new"):
             with pytest.raises(RunError, match="cannot write to"):

@@ -1,4 +1,4 @@
-"""The store of a run: an SQLite file with a row for the plan and one for each finished shard.
+"""The ledger of a run: an SQLite file with a row for the plan and one for each finished shard.
 
 Rows are added in transactions, so that a killed process loses at most the shards that were not yet
 committed. The process that works on a run holds SQLite's write lock on the file, which the
@@ -21,7 +21,7 @@ from typing import Any
 from cobayes._output import Result
 from cobayes.errors import CobayesError
 
-STORE_NAME = "ledger.sqlite"
+LEDGER_NAME = "ledger.sqlite"
 # Written to bytes 68 to 71 of the file's header, which SQLite reserves for the application.
 _APPLICATION = b"CoBa"
 _SCHEMA = (
@@ -39,7 +39,7 @@ Key = tuple[int, int]
 
 
 class RunError(CobayesError):
-    """A run stopped or was refused; the message says which shards are kept.
+    """A run stopped or could not start; the message says which shards are kept.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class RunError(CobayesError):
 
 
 class _UnusableError(RunError):
-    """The store was written by cobayes, but is damaged or of another version."""
+    """The ledger was written by cobayes, but is damaged or of another version."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class PointState(Result):
     name
         The point's name.
     num_done, num_shards
-        Number of finished shards, and of all.
+        Number of finished shards, and of all shards.
     seconds
         Computing time of the finished shards, summed over workers.
     experiment
@@ -87,21 +87,21 @@ class PointState(Result):
 
     @property
     def cost(self) -> float:
-        """Mean computing time of a finished shard; NaN without one."""
+        """Mean computing time of a finished shard; NaN if there is none."""
         return self.seconds / self.num_done if self.num_done else math.nan
 
 
-class Store:
-    """The open store of a run.
+class Ledger:
+    """The open ledger of a run.
 
     Parameters
     ----------
     folder
         The run's folder.
     plan
-        The identity of the plan to run. The store then makes the folder if it does not exist, locks
-        it, and refuses another plan. Without a plan the store is only read, also while another
-        process works on the run.
+        The identity of the plan to run: the folder is made if it does not exist, the file is
+        locked, and another plan raises an error. Without a plan the file is only read, also while
+        another process works on the run.
     fresh
         Whether to delete the shards that are there.
 
@@ -112,7 +112,7 @@ class Store:
     num_workers
         The number of workers when the run was last active; 0 if it never was.
     num_deleted
-        The number of shards that were deleted to start over.
+        The number of shards that `fresh` deleted.
     seconds
         Computing time of each finished shard.
     is_changed
@@ -122,7 +122,7 @@ class Store:
     def __init__(
         self, folder: Path, plan: Mapping[str, Any] | None = None, *, fresh: bool = False
     ) -> None:
-        self.path = folder / STORE_NAME
+        self.path = folder / LEDGER_NAME
         self.is_changed, self.num_deleted = False, 0
         try:
             self._open(only_read=plan is None)
@@ -130,7 +130,7 @@ class Store:
             if not fresh:
                 raise
             self.path.unlink()
-            self.path.with_name(f"{STORE_NAME}-journal").unlink(missing_ok=True)
+            self.path.with_name(f"{LEDGER_NAME}-journal").unlink(missing_ok=True)
             self._open(only_read=False)
         try:
             if plan is not None:
@@ -179,7 +179,7 @@ class Store:
             self._lock(_MILLISECONDS_TO_GO_ON)
 
     def shards(self) -> Iterator[tuple[Key, bytes]]:
-        """Yield every finished shard in the plan's order, or fail where a row was changed."""
+        """Yield every finished shard in the plan's order; raise an error if a row was changed."""
         with self._explained():
             for number, content, _ in self._rows():
                 if number != _PLAN:
@@ -207,7 +207,7 @@ class Store:
         return False
 
     def damaged(self, what: str) -> RunError:
-        """Return the error about a damaged store."""
+        """Return the error about a damaged ledger."""
         return _UnusableError(
             f"the ledger {str(self.path)!r} is damaged or cut short: {what}.",
             "it was not changed: restore a copy, or start over with --fresh",
@@ -237,7 +237,7 @@ class Store:
             failure.pop_all()
 
     def _start(self, plan: Mapping[str, Any], fresh: bool) -> None:
-        """Start a plan, or continue it if the store holds the same plan."""
+        """Start a plan, or continue it if the ledger contains the same plan."""
         if self.plan and not fresh:
             if found := differences(self.plan, plan):
                 more = [f"and {len(found) - 4} more"] if len(found) > 4 else []
@@ -275,7 +275,7 @@ class Store:
         self._connection.execute("BEGIN IMMEDIATE")
 
     def _check_header(self) -> None:
-        """Refuse a file of another program; an empty file is that of a run killed at its start."""
+        """Raise an error for a file of another program; an empty file is allowed."""
         if not self.path.exists() or self.path.stat().st_size == 0:
             return
         with self.path.open("rb") as file:
@@ -287,7 +287,7 @@ class Store:
             )
 
     def _check_tables(self) -> None:
-        """Make the table of a new store; refuse unknown tables and damaged pages."""
+        """Make the table of a new ledger; raise an error for unknown tables and damaged pages."""
         execute = self._connection.execute
         execute("PRAGMA trusted_schema = OFF")
         tables = [sql for (sql,) in execute("SELECT sql FROM sqlite_schema LIMIT 2")]
@@ -304,7 +304,7 @@ class Store:
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn errors of SQLite and of the operating system into one clear line."""
+        """Replace errors of SQLite and of the operating system by a `RunError`."""
         folder = self.path.parent
         try:
             yield
@@ -331,15 +331,14 @@ class Store:
             raise RunError(
                 f"cannot write to {str(folder)!r}: {why}; the shards recorded before are kept.",
                 "choose a folder that you may write to, or free disk space (or raise the "
-                "limit of open files, ulimit -n); then the same command goes on where this one "
-                "stopped",
+                "limit of open files, ulimit -n); then the same command continues the run",
             ) from error
         except (TypeError, ValueError, KeyError, ArithmeticError, RecursionError) as error:
             raise self.damaged(f"a row cannot be read ({error!r:.80})") from error
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    """Return in words how the identities of two plans differ.
+    """Return sentences that name the differences between the identities of two plans.
 
     Parameters
     ----------
@@ -354,8 +353,8 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
             old, new = ({point[0]: point for point in who["points"]} for who in (there, here))
             for point in [point for point in {**old, **new} if old.get(point) != new.get(point)]:
                 how = "has other parameters or numbers of samples"
-                how = how if point in old else "is here, not there"
-                found.append(f"point {point!r} {how if point in new else 'is there, not here'}")
+                how = how if point in old else "is new"
+                found.append(f"point {point!r} {how if point in new else 'is missing'}")
             found = found or ["the points are in another order"]
         elif name.startswith("code"):
             found.append(f"the {name} has changed")
