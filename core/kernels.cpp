@@ -184,8 +184,9 @@ double total_of(const double* sums, int count) {
   return is_fine && total > 0.0 && total < __builtin_inf() ? total : __builtin_nan("");
 }
 
-// The relative difference of the totals of row and column sums may be up to EQUAL_TOTALS (rounding of a sum): nothing is changed. Up to
-// SUM_SLACK (printed digits), the column sums are rescaled. A larger difference is an error.
+// Limits for the relative difference of the totals of row and column sums. Up to EQUAL_TOTALS (rounding of a sum) the
+// sums are used unchanged; up to SUM_SLACK (rounding of printed digits) the column sums are rescaled; a larger
+// difference is an error.
 constexpr double SUM_SLACK = 1e-3, EQUAL_TOTALS = 1e-14;
 
 // Fill the row and column sums of every problem, and its status, BAD_ENTRY, BAD_SUMS or EXACT; return whether the table can be scaled.

@@ -140,7 +140,7 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
     copy
         Whether the result must have its own memory.
     name
-        What to call the values in an error message.
+        The name of the values in error messages.
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         raise CobayesError(

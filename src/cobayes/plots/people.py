@@ -177,7 +177,7 @@ def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None 
     ax.set_xlabel(f"{fit.by or 'everybody'}, in order of the estimate{left_out}")
     ax.set_ylabel(parameter.replace("_", " "))
     ax.set_xticks([])
-    # Above the axes: intervals reach from bound to bound.
+    # The legend is above the axes, because intervals may span the whole axis.
     ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0)
     tidy(ax)
     return ax

@@ -183,7 +183,7 @@ def cell_text(value: Any, name: Any = "") -> str:
         return ""
     if name in ("share", "protected"):
         return probability_text(float(value))
-    # Three digits; more where they would round a number below one up to one.
+    # Three digits; more digits if a number below one would be rounded to one.
     digits = 6 if 0.9995 <= value < 1.0 else 3
     return f"{value:.1f}" if 100 <= abs(value) < np.inf else f"{value:.{digits}g}"
 
