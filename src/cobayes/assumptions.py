@@ -140,8 +140,8 @@ def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
     ratios = [block.ratio for block in blocks.blocks]
     return (
         f"{first} At this prior SCBI cannot show every datum equally often on average: {reason} "
-        f"It shows data as equally often as the zeros allow: each between {min(ratios):.3g} and "
-        f"{max(ratios):.3g} times as often as if all were equal.{dropped}"
+        f"It then shows each datum between {min(ratios):.3g} and {max(ratios):.3g} times as often "
+        f"as the average datum.{dropped}"
     )
 
 

@@ -203,7 +203,7 @@ def _filled(file: str, values: Mapping[str, str]) -> str:
 
 
 def _constraints(name: str, matrix: MatrixLike) -> dict[str, Any]:
-    """Return a task's constraints as the JavaScript rules take them; empty for a plain table."""
+    """Return a task's constraints for the JavaScript rules; empty for a `Model`."""
     found: dict[str, Any] = {}
     task: Any = matrix
     while isinstance(task, WithoutRepeats | MovingCosts):

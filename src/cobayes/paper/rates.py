@@ -356,7 +356,7 @@ def _panels(rates: pd.DataFrame, left: str, right: str) -> dict[str, Figure]:
 
 
 def draw_exceptions(rates: pd.DataFrame, ax: Axes, *, with_limits: bool = False) -> None:
-    """Draw -ln(1 - P) with intervals; a lower bound where no exception was seen."""
+    """Draw -ln(1 - P) with intervals; a lower bound if the sample has no exception."""
     size, value = rates["size"].to_numpy(), rates.minus_log.to_numpy()
     with np.errstate(divide="ignore"):
         low, high = -np.log(rates[["exception_high", "exception_low"]].to_numpy().T)

@@ -23,8 +23,8 @@ from cobayes.people.posterior import log_logistic, propose, sample
 from cobayes.people.problems import Array, Positions
 from cobayes.people.result import Fit, Progress
 
-# Candidates per person and depth, smallest and largest number, and the number for all people and
-# depths together, with which a draw of the group takes about a millisecond.
+# The number of candidates of all people and depths together (a draw of the group then takes about a
+# millisecond), and the smallest and the largest number per person and depth.
 NUM_CANDIDATES, FEWEST, MOST = 60_000, 256, 2048
 # The number of times that candidates are drawn again around the previous draws, and the number of
 # these draws.

@@ -257,8 +257,8 @@ def _warn_about_rounds(frame: pd.DataFrame, steps: Any, gap: Any) -> None:
         warn_user(
             f"{place_of(frame, row, 'round')}: round {frame['round'].iloc[row]} of "
             f"{_who(frame, row)} follows round {frame['round'].iloc[before]} (lessons with such a "
-            f"gap: {skips['lesson'].nunique()}). Both rounds are taken as one lesson, in which the "
-            "learner remembers what was shown. If they are two lessons, number them in a column "
+            f"gap: {skips['lesson'].nunique()}). Both rounds are treated as one lesson, in which "
+            "the learner remembers all data. If they are two lessons, number them in a column "
             "'lesson'."
         )
     elif "lesson" not in frame.columns and are_trials and len(steps) > len(starts):

@@ -190,7 +190,7 @@ class SCBI(NativeRule):
         return Response(_core.exp(logs), logs)
 
     def settings(self) -> dict[str, Any]:
-        """Return the arguments beside the matrix that make the same rule again."""
+        """Return the arguments of the constructor by name, without the matrix."""
         prior = self.data_prior
         return {
             "tolerance": self.tolerance,
@@ -295,7 +295,7 @@ class Pragmatic(NativeRule):
         return Response(response.likelihood, found)
 
     def settings(self) -> dict[str, Any]:
-        """Return the arguments beside the matrix that make the same rule again."""
+        """Return the arguments of the constructor by name, without the matrix."""
         prior = self.data_prior
         return {
             "depth": "inf" if self.depth == math.inf else self.depth,
