@@ -26,7 +26,7 @@ _GAP = "   "
 _SHORTEST = 6  # least width of a text column in a narrow terminal, in characters
 _BARS = re.compile("[█▉▊▋▌▍▎▏]+")
 
-# Signs for streams that cannot encode the first of each pair.
+# Pairs of signs; the second is used if a stream cannot encode the first.
 _PLAIN_SIGNS = dict(zip("█▉▊▋▌▍▎▏±…–─·•", "#####   ~.--**", strict=True)) | {"±": "+-"}
 
 # Control characters could move the cursor or rename the window; direction marks could reorder the

@@ -427,7 +427,7 @@ def witness_margin(certificate: Certificate) -> float:
         raise CobayesError(
             f"the distance is {certificate.distance!r}, or the learner's prior is smaller than the "
             "teacher's at other hypotheses than the taught one.",
-            "give the distance 'tv' and a learner's prior that is smaller there only.",
+            "give the distance 'tv', and a learner's prior that is smaller at the taught one only.",
         )
     rule = SCBI(certificate.model)
     agents = Learner(rule, own), Learner(rule, theirs)

@@ -120,7 +120,7 @@ def _diagnose(lines: Array, num_free: int) -> tuple[Array, Array]:
     values = np.concatenate([group.mean, group.spread, np.exp(group.log_share)], axis=-1)
     r_hat = np.ones(values.shape[-1])
     effective = r_hat * lines[..., 0].size
-    # The share of an only depth is always one.
+    # A single depth always has the share one.
     varied = np.ptp(values, axis=(0, 1)) > 0.0
     for found, measure in ((r_hat, _statistics().rhat), (effective, _statistics().ess)):
         found[varied] = measure(values[..., varied], chain_axis=0, draw_axis=1)
