@@ -1,7 +1,5 @@
 """Fits: maxima, intervals, honesty about what is not identified, and the table of trials."""
 
-import importlib
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,7 @@ from scipy.stats import binom
 
 import cobayes as cb
 from cobayes import people
-from cobayes.people import Family
+from cobayes.people import Family, maximise
 
 RNG = np.random.default_rng(11)
 PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(8), size=3).T + 1e-3 for i in range(10)}
@@ -234,8 +232,7 @@ def test_inner_parameters_are_free_on_problems_of_different_sizes(response):
 
 @pytest.mark.parametrize(("name", "value"), [("MAX_STEPS", 1), ("MAX_DAMPING", 0.0)])
 def test_a_climb_that_was_given_up_is_not_converged(choices, monkeypatch, name, value):
-    # The package's `fit` is the function, not the module.
-    monkeypatch.setattr(importlib.import_module("cobayes.people.fit"), name, value)
+    monkeypatch.setattr(maximise, name, value)
     found = people.fit(choices, PROBLEMS, Family(depth=1), intervals=None)
     assert not found.arrays.is_converged.any()
     assert found.estimates["note"].str.contains("not converged").all()
