@@ -93,7 +93,7 @@ def test_an_unknown_view_or_figure_is_refused():
 def test_a_lesson_without_repeats_is_shown_as_one_and_other_tasks_are_refused():
     task = cb.without_repeats(cb.examples["M_2"].model)
     assert content_of(cb.studio(task).to_html())["start"]["repeats"] is False
-    with pytest.raises(cb.CobayesError, match="that of a GridWorld changes"):
+    with pytest.raises(cb.CobayesError, match="a GridWorld has several"):
         cb.studio(cb.GridWorld.paper())
 
 
