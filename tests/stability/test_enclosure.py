@@ -229,3 +229,8 @@ def test_priors_at_the_border_and_one_datum():
 def test_a_number_of_rounds_beyond_any_tree_is_no_bare_exception(matrix, num_rounds):
     found = cb.success_enclosure(matrix, 0, num_rounds=num_rounds, max_leaves=50)
     assert 0.0 <= found.lower <= found.upper <= 1.0
+
+
+def test_nothing_is_proved_where_numbers_underflow():
+    found = cb.success_enclosure([[1.0, 1.0, 1e-310], [1.0, 1.0, 1.0]], 0, num_rounds=3)
+    assert 0.0 <= found.lower <= found.upper <= 1.0

@@ -52,6 +52,8 @@ LEAF_SECONDS, LEAF_BYTES = 2e-6, 64
 EPSILON = float(np.finfo(np.float64).eps)
 # The bounds on the growth of an error hold as long as the error stays below this.
 SMALL_ERROR = 1e-3
+# Products of two numbers above this are normal: they keep all digits of float64.
+SMALLEST = 1e-150
 
 
 @dataclass(frozen=True)
@@ -255,6 +257,9 @@ class _Agent:
         # first row.
         factors = likelihoods[:, 0] * beliefs / matrix[0]
         rows = matrix * factors[:, None, :]
+        # Nothing is proved where numbers underflow: their relative rounding errors have no bound.
+        is_normal = (factors > SMALLEST).all(axis=1) & (rows > SMALLEST).all(axis=(1, 2))
+        rows[~is_normal] = 1.0
         rows /= rows.sum(axis=2, keepdims=True)
         columns = (share[:, None] * rows).sum(axis=1)
         # Every number above is a sum of positive terms, so its relative rounding error is at most
@@ -271,7 +276,7 @@ class _Agent:
         local = math.exp(4.0 * SMALL_ERROR) * (1.0 + 100.0 * rounding) / overlap
         growth = np.minimum(local, self.most_growth)
         found = growth * (errors + residual)
-        is_proved = (found <= SMALL_ERROR) & np.isfinite(rows).all(axis=(1, 2))
+        is_proved = is_normal & (found <= SMALL_ERROR) & np.isfinite(rows).all(axis=(1, 2))
         return rows, np.where(is_proved, found + 2.0 * rounding, np.nan)
 
 
