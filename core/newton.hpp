@@ -14,9 +14,9 @@ namespace core::CORE_ISA {
 
 // Steps of log w (here and in sweeps.hpp) are cut to this length: the polynomial `growth` approximates exp for |x| <= 1.
 inline constexpr double LONGEST_STEP = 1.0;
-inline constexpr int MAX_STEPS = 16;  // largest number of steps (three to five usually suffice); then careful.hpp solves the problem
-inline constexpr int FEW_COLUMNS = 6;       // for more columns sweeps.hpp is faster
-inline constexpr int MOST_NEWTON_COLUMNS = 32;  // of a component, the size of arrays on the stack; larger components go to solver.hpp
+inline constexpr int MAX_STEPS = 16;            // largest number of steps (three to five usually suffice); then careful.hpp solves the problem
+inline constexpr int FEW_COLUMNS = 6;           // for more columns sweeps.hpp is faster
+inline constexpr int MOST_NEWTON_COLUMNS = 32;  // columns of a component: its arrays are on the stack. Larger components go to solver.hpp
 
 // Call f with the number of columns m as a constant if 2 <= m <= Most, otherwise with 0.
 template <int Most, int M = 2, class F>

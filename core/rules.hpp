@@ -155,7 +155,8 @@ class Recursion final : public Rule {
       is_fine[lane] = true;
       for (int i = 0; i < n; ++i) p[i * W + lane] = gone(k, i) ? 0.0 : prior[i];
       for (int j = 0; j < m; ++j) theta[j * W + lane] = beliefs.number(k, j);
-      // Where zeros exclude all other hypotheses, the posterior depends on beliefs below 2^-512: lessons with such beliefs need logarithms.
+      // If zeros exclude every hypothesis with a larger belief, the posterior depends on beliefs below 2^-512. A lesson with such a belief
+      // needs logarithms.
       for (int j = 0; j < m && spec.depth > 0; ++j) is_fine[lane] &= beliefs.shift.at(k)[j * W] == 0.0 || !has_zeros;
     }
     for (int i = 0; i < n * W; ++i) x[i] = p[i] > 0.0 ? most[i / W] : 0.0;

@@ -248,8 +248,8 @@ class BlockFinder {
       --height;
     }
   }
-  // Columns with less than TIE of a part's mass may be left without a row: all their rows have sums below TIE, too. Decompose these columns
-  // and rows separately. Each pass assigns rows at least to the column with the largest sum.
+  // A column with less than TIE of a part's mass may get no row in `decompose`, if all rows in which it is positive have sums below TIE,
+  // too. Decompose these columns and rows separately, in passes: each pass gives a row at least to the column with the largest sum.
   void find_lost() {
     for (bool is_lost = true; is_lost && !is_stopped();) {
       is_lost = false;

@@ -244,7 +244,8 @@ def children(rule: SCBI, log_beliefs: Array, ratios: Array) -> tuple[Array, Arra
     """Return log-posteriors after every datum, and the derivatives of these: (k, n, m).
 
     Let the belief's logarithm have the derivative x. With S the scaled matrix, whose rows sum to
-    one, ``d log S_ij = b_j - (S b)_i``. The column sums give ``b - A' S b = x``, where A is the
+    one, and b the derivatives of the logarithms of its column factors,
+    ``d log S_ij = b_j - (S b)_i``. The column sums give ``b - A' S b = x``, where A is the
     likelihood at the belief. There is no division by a belief, which may be tiny.
 
     Parameters

@@ -161,7 +161,7 @@ def _in_core(rule: Rule) -> _core.Rule | None:
     if rule.core is None:
         return None
     if isinstance(task, WithoutRepeats) and isinstance(task.task, Model):
-        # The core does not check whether data with a positive prior are left.
+        # The core does not check whether a datum with a positive prior has not been shown yet.
         is_played = rule.data_prior is None or bool(rule.data_prior.all())
     else:
         is_played = task is rule.model or task.is_constant

@@ -64,7 +64,7 @@ class FormulaFit:
     chance, guess_chance : float
         The probability of larger residuals if the form, or the authors' formula, were exact.
     num_points : int
-        The number of sizes with exceptions.
+        The number of sizes at which BI was faster on some matrix.
     """
 
     values: Array

@@ -291,7 +291,9 @@ class _Owned(NamedTuple):
 def _rated(
     rating: Array, believed: Array, slope: Array, noise: Array, noise_at: int | None
 ) -> Evaluation:
-    """Return the rows of ratings: the belief plus a normal error, censored at 0 and at 1.
+    """Return the log-likelihood of each rating, with its gradient and information.
+
+    A rating is the belief plus a normal error, censored at 0 and at 1.
 
     Parameters
     ----------

@@ -213,7 +213,7 @@ def density_in_jax(likelihood: Likelihood, names: tuple[str, ...]) -> Any:
 
 
 def _from_host(likelihood: Likelihood, columns: list[int]) -> Any:
-    """Return the same function with values and derivatives that NumPy computes."""
+    """Return the log-likelihoods as a function for JAX that is computed by NumPy."""
     import jax
     from jax import numpy as jnp
 

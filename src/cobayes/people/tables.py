@@ -95,7 +95,7 @@ def filled(frame: pd.DataFrame, column: str) -> Any:
 
 
 def _is_unicode(cell: Any) -> bool:
-    """Tell whether a cell is valid Unicode text or no text; pandas cannot group others."""
+    """Tell whether a cell is not a text, or valid Unicode: pandas cannot group invalid texts."""
     return not isinstance(cell, str) or not any("\ud800" <= letter <= "\udfff" for letter in cell)
 
 

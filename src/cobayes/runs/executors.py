@@ -214,7 +214,7 @@ def _is_no_lost_connection(record: logging.LogRecord) -> bool:
 
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C while processes start: before they ignore it they would print tracebacks."""
+    """Block Ctrl-C while processes start: until they ignore it, each prints its traceback."""
     mask = getattr(signal, "pthread_sigmask", None)
     before = mask(signal.SIG_BLOCK, [signal.SIGINT]) if mask else ()
     try:

@@ -168,7 +168,7 @@ def success_rates(context: Context, cases: Sequence[Case]) -> list[CaseRates]:
 
 
 def stability_experiment(context: Context, case: Case) -> Experiment:
-    """Return the experiment of one case, its only point."""
+    """Return an experiment with one point: the case."""
     effort = Effort.of(context, [case])
     learners = learners_of(case, effort, context.seed)
     batch = -(-effort.num_lessons // NUM_BATCHES)
@@ -317,7 +317,7 @@ def excess_below(learners: pd.DataFrame, bound: Array) -> Array:
 
 
 def deviance_limit(count: int) -> float:
-    """Return the limit that none of `count` deviances exceeds, with the claims' error rate."""
+    """Return a limit: one of `count` deviances exceeds it with probability ERROR_RATE at most."""
     return math.sqrt(2.0 * math.log(count / ERROR_RATE))
 
 
