@@ -180,7 +180,7 @@ class Model(Task):
         >>> import cobayes as cb
         >>> report = cb.Model([[1, 0], [1, 1]], ["a", "b"], ["x", "y"]).check()
         >>> print(report.zeros)  # doctest: +ELLIPSIS
-        1 of 4 entries is zero: the datum is impossible under the hypothesis, and one look ...
+        1 of 4 entries is zero: the datum is impossible under the hypothesis, and excludes ...
         """
         other = None if learner is None else as_model(learner)
         return check_assumptions(
