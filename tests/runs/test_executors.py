@@ -125,7 +125,7 @@ def test_ctrl_c_saves_says_how_to_resume_and_exits_130(tmp_path):
     assert out == ""
     assert "Traceback" not in err
     assert "shards of 'drawing' are saved" in err
-    assert "goes on from here: python " in err
+    assert "continues the run: python " in err
     assert f"drive.py {folder} --jobs 2" in err
     assert len(mine) == 2
     assert not any(map(is_alive, mine))
