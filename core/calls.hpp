@@ -67,12 +67,12 @@ inline const Kernels* chosen = &generic::table;
 inline std::string choose(const std::string&) { return chosen->name; }
 #endif
 
-// Allocate memory that std::free releases. Linux is asked for large pages for arrays of 4 MB and more: the first write to a page takes
-// longer than filling a small page.
+// Allocate memory that std::free releases. The C library maps arrays of 32 MB and more anew at each call: there Linux is asked for large
+// pages, because the first write to a small page takes longer than filling it.
 inline void* allocate(size_t size) {
 #if defined(__linux__)
   constexpr size_t PAGE = 1 << 21;
-  if (size >= 2 * PAGE) {
+  if (size >= 16 * PAGE) {
     void* memory = std::aligned_alloc(PAGE, (size + PAGE - 1) / PAGE * PAGE);
     if (memory) madvise(memory, size, MADV_HUGEPAGE);
     return memory;
