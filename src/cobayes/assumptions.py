@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.labels import quoted, shorten
+from cobayes._input.labels import shorten
+from cobayes._input.validation import quoted
 from cobayes._output import html_table
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.text import Cells, not_negative, parse_table, require_rectangle, shown
+from cobayes._input.text import Cells, not_negative, parse_table, require_rectangle
+from cobayes._input.validation import quoted
 from cobayes.errors import CobayesError, import_optional
 from cobayes.example_library import examples
 from cobayes.model import Model
@@ -109,7 +110,7 @@ def existing_file(path: object) -> Path:
     """Return the path of a file to read, or raise an error with the reason."""
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         raise CobayesError(
-            f"the file to read is {shown(path)}; expected a path.",
+            f"the file to read is {quoted(path)}; expected a path.",
             "give text or a pathlib.Path; for a matrix in memory use cobayes.Model.",
         )
     if not os.fspath(path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import operator
-import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes import _core
 from cobayes._input.tables import as_floats
-from cobayes._input.validation import items
+from cobayes._input.validation import items, quoted
 from cobayes.errors import CobayesError, warn_user
 
 # A user's distribution: numbers in the order of the labels, or by label.
@@ -121,15 +120,6 @@ def shorten(labels: Sequence[str], limit: int = 12) -> str:
     """Return labels as a text for a message; a long list is shortened."""
     shown = ", ".join(quoted(label) for label in labels[:limit])
     return shown if len(labels) <= limit else f"{shown}, … ({len(labels)} in all)"
-
-
-_QUOTED = reprlib.Repr()
-_QUOTED.maxstring = _QUOTED.maxother = 80
-
-
-def quoted(label: object) -> str:
-    """Return a label in quotation marks, short enough for a message."""
-    return _QUOTED.repr(label)
 
 
 def as_distribution(

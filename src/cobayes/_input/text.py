@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cobayes._input.validation import quoted
 from cobayes._output import counted, without_guard
 from cobayes.errors import CobayesError, warn_user
 
@@ -30,10 +30,6 @@ _GROUPED = re.compile(
     r"[+-]?\d{1,3}(?:(?:,\d{3}){2,}|(?:,\d{3})+\.\d*|(?:[ '\u2019\u00a0\u2009\u202f]\d{3})+"
     r"(?:[.,]\d*)?|(?:\.\d{3})+,\d*|(?:\.\d{3}){2,})"
 )
-
-# Shows the content of a cell, shortened.
-_CELL = reprlib.Repr()
-_CELL.maxstring = _CELL.maxother = 60
 
 
 @dataclass(frozen=True)
@@ -194,7 +190,7 @@ def not_negative(cell: Any) -> float:
     """Return the number in a cell, or raise an error that shows its content."""
     text = cell.strip() if isinstance(cell, str) else None
     if cell is None or (text is not None and text.lower() in _MISSING):
-        found = "the cell is empty" if not text else f"{shown(cell)} is a missing value"
+        found = "the cell is empty" if not text else f"{quoted(cell)} is a missing value"
         raise CobayesError(
             f"{found}; a number that is not negative was expected.",
             "fill it in, or drop its row or column.",
@@ -207,8 +203,8 @@ def not_negative(cell: Any) -> float:
     except OverflowError:  # JSON has integers of any size
         value = np.inf
     except (TypeError, ValueError):
-        raise CobayesError(f"{shown(cell)} is not a number.", advice(text)) from None
-    plain = shown(cell).strip("'")
+        raise CobayesError(f"{quoted(cell)} is not a number.", advice(text)) from None
+    plain = quoted(cell).strip("'")
     if np.isnan(value):
         raise CobayesError(
             "NaN is a missing value; a number that is not negative was expected.",
@@ -247,8 +243,3 @@ def advice(text: str | None) -> str:
     if plain.endswith("%"):
         return "write 25% as 0.25 (or as 25 everywhere: columns need not sum to one)."
     return "write numbers such as 0.25 or 1e-6."
-
-
-def shown(cell: object) -> str:
-    """Return a value as text for a message: shortened, and quoted if it is text."""
-    return _CELL.repr(cell)

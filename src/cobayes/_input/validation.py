@@ -101,10 +101,19 @@ def items(
     return found
 
 
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
+
+
+def quoted(value: Any) -> str:
+    """Return a value as a text for a message: shortened, and in quotation marks if it is a text."""
+    return _SHORT.repr(value)
+
+
 def _shown(value: Any) -> str:
-    """Return the text of a value for a message: simple values by `repr`, others by their class."""
+    """Return the text of an argument for a message: objects that are not simple by their class."""
     plain = str | bytes | numbers.Number | list | tuple | dict | None
-    return reprlib.repr(value) if isinstance(value, plain) else f"of type {type(value).__name__}"
+    return quoted(value) if isinstance(value, plain) else f"of type {type(value).__name__}"
 
 
 def generator(rng: Any = None) -> np.random.Generator:

@@ -199,7 +199,9 @@ def require(value: Any, kind: type, name: str) -> Any:
 
 def plain_logs(logs: NDArray[np.float64]) -> list[Any]:
     """Return logarithms as lists; None replaces minus infinity, which JSON does not have."""
-    return np.where(np.isfinite(logs), logs, None).tolist()  # type: ignore[arg-type]
+    plain = logs.astype(object)
+    plain[~np.isfinite(logs)] = None
+    return plain.tolist()
 
 
 def read_logs(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:

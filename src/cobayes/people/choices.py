@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobayes._input.labels import find, quoted, shorten, suggest
+from cobayes._input.labels import find, shorten, suggest
+from cobayes._input.validation import quoted
 from cobayes.errors import CobayesError, warn_user
 from cobayes.model import as_task
 from cobayes.people.problems import Array, Positions, Problem, Situations
