@@ -38,13 +38,16 @@ class Rule {
     void* worker_;
   };
 
-  // Fill the arrays of `all`, in blocks of beliefs, on several threads if the work is long. Return `out`, the largest estimated error
-  // and the largest number of iterations.
-  nb::tuple ask(const In<2>& logs, const std::optional<Sets>& gone, Question all, const Out<double>& out, int num_threads) {
+  // Answer a question about all beliefs, in blocks, on several threads if the work is long. Return the answers, the largest estimated
+  // error and the largest number of iterations.
+  nb::tuple ask(const In<2>& logs, const std::optional<Sets>& gone, Question all, int num_threads) {
     constexpr int BLOCK = 256;
     const size_t count = logs.shape(0);
     require(logs.shape(1) == m, "log_beliefs: one number per column");
     require(!gone || (gone->shape(0) == count && gone->shape(1) == (n + 63) / 64), "gone: one set of data per belief");
+    const bool updates = all.quantity >= Quantity::UPDATED;
+    const size_t size = updates ? m : n * m, words = (n + 63) / 64;
+    auto out = updates ? empty<double>({count, m}) : empty<double>({count, n, m});
     all.logs = logs.data(), all.gone = gone ? gone->data() : nullptr;
     Stop stop{false};
     std::mutex mutex;
@@ -52,13 +55,11 @@ class Rule {
     int iterations = 0;
     run_on_threads((int64_t(count) + BLOCK - 1) / BLOCK, num_threads, stop, [&](int64_t block) {
       Question q = all;
-      const size_t from = size_t(block) * BLOCK, size = n * m, words = (n + 63) / 64;
+      const size_t from = size_t(block) * BLOCK;
       q.size = int(std::min<size_t>(BLOCK, count - from));
-      q.logs += from * m;
+      q.logs += from * m, q.out = out.data() + from * size;
       if (q.gone) q.gone += from * words;
-      for (double** out : {&q.likelihoods, &q.log_likelihoods, &q.posteriors})
-        if (*out) *out += from * size;
-      if (q.updated) q.updated += from * m, q.data += from * q.data_stride;
+      if (q.data) q.data += from * q.data_stride;
       kernels_.answer(Lent(*this), q, stop);
       std::lock_guard lock(mutex);
       error = std::max(error, q.error), iterations = std::max(iterations, q.iterations);
@@ -67,16 +68,10 @@ class Rule {
   }
 
   nb::tuple respond(In<2> logs, std::optional<Sets> gone, bool in_logs, int num_threads) {
-    auto out = empty<double>({logs.shape(0), n, m});
-    Question q{};
-    (in_logs ? q.log_likelihoods : q.likelihoods) = out.data();
-    return ask(logs, gone, q, out, num_threads);
+    return ask(logs, gone, Question{.quantity = in_logs ? Quantity::LOG_LIKELIHOODS : Quantity::LIKELIHOODS}, num_threads);
   }
   nb::tuple posteriors(In<2> logs, std::optional<Sets> gone, int num_threads) {
-    auto out = empty<double>({logs.shape(0), n, m});
-    Question q{};
-    q.posteriors = out.data();
-    return ask(logs, gone, q, out, num_threads);
+    return ask(logs, gone, Question{.quantity = Quantity::POSTERIORS}, num_threads);
   }
   // Update beliefs with one datum, the same for all or one for each.
   nb::tuple update(In<2> logs, std::variant<int64_t, Positions> data, std::optional<Sets> gone, bool in_logs, int num_threads) {
@@ -85,10 +80,9 @@ class Rule {
     const int64_t* given = is_one ? &std::get<0>(data) : std::get<1>(data).data();
     require(is_one || count == logs.shape(0), "data: one datum for all, or one per belief");
     for (size_t k = 0; k < count; ++k) require(given[k] >= 0 && given[k] < int64_t(n), "data: positions of rows");
-    auto out = empty<double>({logs.shape(0), m});
-    Question q{};
-    q.data = given, q.data_stride = is_one ? 0 : 1, q.updated = out.data(), q.updates_logs = in_logs;
-    return ask(logs, gone, q, out, num_threads);
+    Question q{.quantity = in_logs ? Quantity::UPDATED_LOGS : Quantity::UPDATED};
+    q.data = given, q.data_stride = is_one ? 0 : 1;
+    return ask(logs, gone, q, num_threads);
   }
 
   const Kernels& kernels_;

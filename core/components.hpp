@@ -4,6 +4,8 @@
 // Components with the same number of columns are solved side by side, one per lane, by Newton's method. If the whole table is one
 // component, solver.hpp solves it.
 #pragma once
+#include <cstdlib>
+
 #include "solver.hpp"
 #include "zeros.hpp"
 
@@ -137,47 +139,23 @@ class Scaler {
   // Solve all components, sorted so that those in one vector have the same number of columns and similar numbers of rows.
   void solve_parts() {
     queue.clear();
-    for (int at = 0; at < int(parts.size()); ++at) {
+    for (size_t at = 0; at < parts.size(); ++at) {
       const Part& part = parts[at];
       if (p.is_extreme || part.k > MOST_NEWTON_COLUMNS) solve_alone(part);
-      else if (part.k == 1) solve_column(part);
-      else queue.push(at);
+      else queue.push(Word(part.k) << 58 | Word(part.h) << 32 | at);
     }
-    sort_queue();
+    if (queue.size() == 0) return;
+    // Not std::sort: as std::vector, it would be shared by the object files of all instruction sets.
+    std::qsort(queue.get(), queue.size(), sizeof(Word), [](const void* a, const void* b) {
+      const Word x = *static_cast<const Word*>(a), y = *static_cast<const Word*>(b);
+      return (x > y) - (x < y);
+    });
     for (size_t first = 0, last; first < queue.size() && !is_stopped(); first = last) {
-      const int k = parts[queue[first]].k;
-      for (last = first; last < queue.size() && last < first + NATIVE && parts[queue[last]].k == k;) ++last;
-      const int *group = &queue[first], size = int(last - first);
-      with_columns<4>(k, [&](auto columns) { solve_lanes<columns>(group, size); });  // five or six: a constant is no faster
+      const int k = int(queue[first] >> 58);
+      group.clear();
+      for (last = first; last < queue.size() && last < first + NATIVE && int(queue[last] >> 58) == k; ++last) group.push(int(queue[last] & 0xffffffff));
+      with_columns<4>(k, [&](auto columns) { solve_lanes<columns>(group.get(), int(group.size())); });  // five or six: a constant is no faster
     }
-  }
-
-  void sort_queue() {  // shell sort by columns, rows, position: a total order
-    auto is_before = [&](int a, int b) {
-      const Part &x = parts[a], &y = parts[b];
-      return x.k != y.k ? x.k < y.k : x.h != y.h ? x.h < y.h : a < b;
-    };
-    const int size = int(queue.size());
-    int gap = 1;
-    while (gap < size) gap = 3 * gap + 1;
-    for (; gap > 0; gap /= 3)
-      for (int i = gap; i < size; ++i) {
-        const int moved = queue[i];
-        int j = i;
-        for (; j >= gap && is_before(moved, queue[j - gap]); j -= gap) queue[j] = queue[j - gap];
-        queue[j] = moved;
-      }
-  }
-
-  void solve_column(const Part& part) {
-    const int j = index[part.columns];
-    double total = 0.0;
-    for (int i = 0; i < part.h; ++i) {
-      const double x = p.row(index[part.rows + i])[j], u = target[part.rows + i] / x;
-      s.row.at(part.problem)[index[part.rows + i] * W] = u, total += u * x;
-    }
-    s.factor.at(part.problem)[j * W] = 1.0 / total;
-    s.error[part.problem] = larger(s.error[part.problem], ROUNDING);
   }
 
   template <int K>
@@ -280,7 +258,8 @@ class Scaler {
   BlockFinder* finder = nullptr;
   Scalings together;
   Array<Part> parts;
-  Array<int> whole, index, queue, begin, next;
+  Array<int> whole, index, begin, next, group;
+  Set queue;  // components by (columns, rows, position), in bits 58 to 63, 32 to 57 and 0 to 31
   Array<int> followers;  // pairs (problem, column) of columns with the sum zero
   Array<double> target, here, kind_sums, column_sums, given, wanted, memory, compact;
 };

@@ -93,16 +93,18 @@ struct TeachingEnds {
   bool* is_known;              // (learners, lessons): whether the belief determines the hypothesis that the learner converges to
 };
 
-// A rule's responses to `size` log-beliefs. A null array is not filled.
+// What a rule is asked at each belief: likelihoods and posteriors are (n, m), updated beliefs (m,).
+enum class Quantity { LIKELIHOODS, LOG_LIKELIHOODS, POSTERIORS, UPDATED, UPDATED_LOGS };
+
+// A rule's responses to `size` log-beliefs.
 struct Question {
+  Quantity quantity;
+  double* out;                 // NaN in posteriors after impossible data
   const double* logs;          // (size, m)
   const uint64_t* gone;        // (size, words of n): sets of data that are not available, or null
   int size;
-  double *likelihoods, *log_likelihoods, *posteriors;  // (size, n, m); posteriors are NaN after impossible data
   const int64_t* data;         // (size,) the datum that each belief is updated with
   size_t data_stride;          // 1, or 0 if all beliefs are updated with the same datum
-  double* updated;             // (size, m) beliefs after that datum, or their logarithms; NaN if it is impossible
-  bool updates_logs;
   double error;                // the largest estimated relative error of a response; infinite if one was not found
   int iterations;              // the largest number of iterations of a response
 };

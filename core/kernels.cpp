@@ -50,46 +50,38 @@ void normalize_columns(double* table, int n, int m) {
   }
 }
 
+// Fill the table (n, m) of one belief: likelihoods, their logarithms, or posteriors.
+void fill_table(Follower& agent, int k, Quantity quantity, double* out) {
+  const Answers& found = agent.answers;
+  if (quantity == Quantity::POSTERIORS) agent.weigh(k);
+  for (int i = 0; i < agent.n; ++i, out += agent.m) {
+    if (quantity == Quantity::POSTERIORS) agent.posterior(k, i, out);
+    else for (int j = 0; j < agent.m; ++j) out[j] = quantity == Quantity::LIKELIHOODS ? found.chance(k, i, j) : found.log_chance(k, i, j);
+  }
+}
+
 void answer(void* worker, Question& q, const Stop& stop) {
   const StopScope scope(stop);
-  Rule& rule = rule_of(worker);
-  const int n = rule.n, m = rule.m;
   Follower& agent = static_cast<Worker*>(worker)->agent;
+  const int n = agent.n, m = agent.m;
   agent.restart(q.gone != nullptr, q.size);
   agent.start(q.logs, false);
   agent.respond(q.gone);
-  const Answers& found = agent.answers;
-  const size_t size = size_t(n) * m;
-  for (int k = 0; k < q.size && !is_stopped(); ++k) {
-    q.error = larger(q.error, found.error[k]), q.iterations = found.iterations[k] > q.iterations ? found.iterations[k] : q.iterations;
-    if (q.likelihoods) {
-      double* out = q.likelihoods + k * size;
-      for (int i = 0; i < n; ++i)
-        for (int j = 0; j < m; ++j) out[size_t(i) * m + j] = found.chance(k, i, j);
-      if (!rule.has_normalized_columns()) normalize_columns(out, n, m);
-    }
-    if (q.log_likelihoods) {
-      double* out = q.log_likelihoods + k * size;
-      for (int i = 0; i < n; ++i)
-        for (int j = 0; j < m; ++j) out[size_t(i) * m + j] = found.log_chance(k, i, j);
-    }
-    if (q.posteriors) {
-      double* out = q.posteriors + k * size;
-      agent.weigh(k);
-      for (int i = 0; i < n; ++i) agent.posterior(k, i, out + size_t(i) * m);
-    }
-  }
-  if (!q.updated) return;
-  for (int at = 0; at < q.size; at += NATIVE) {
+  const bool updates = q.quantity >= Quantity::UPDATED;
+  for (int at = 0; updates && at < q.size; at += NATIVE) {
     int data[NATIVE];
     for (int lane = 0; lane < NATIVE; ++lane) data[lane] = at + lane < q.size ? int(q.data[(at + lane) * q.data_stride]) : -1;
     agent.observe(at, data);
   }
-  for (int k = 0; k < q.size; ++k) {
-    double* to = q.updated + size_t(k) * m;
-    if (q.updates_logs) agent.beliefs.get_logs(k, to);
-    else for (int j = 0; j < m; ++j) to[j] = agent.beliefs.any_number(k, j);
-    for (int j = 0; j < m && agent.contradicted[k]; ++j) to[j] = __builtin_nan("");
+  for (int k = 0; k < q.size && !is_stopped(); ++k) {
+    double* out = q.out + k * (updates ? m : size_t(n) * m);
+    if (!updates) fill_table(agent, k, q.quantity, out);
+    if (q.quantity == Quantity::LIKELIHOODS && !agent.rule.has_normalized_columns()) normalize_columns(out, n, m);
+    if (q.quantity == Quantity::UPDATED_LOGS) agent.beliefs.get_logs(k, out);
+    for (int j = 0; q.quantity == Quantity::UPDATED && j < m; ++j) out[j] = agent.beliefs.any_number(k, j);
+    for (int j = 0; j < m && agent.contradicted[k]; ++j) out[j] = __builtin_nan("");
+    const Answers& found = agent.answers;
+    q.error = larger(q.error, found.error[k]), q.iterations = found.iterations[k] > q.iterations ? found.iterations[k] : q.iterations;
   }
 }
 

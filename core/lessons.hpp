@@ -34,6 +34,9 @@ class Follower {
     for (int k = count; k % W; ++k) beliefs.mantissa.copy(0, k), beliefs.shift.copy(0, k);  // spare lanes
   }
 
+  // Move the belief of lesson `last` to position k, and go on with the lessons before `last`.
+  void keep_first(int last, int k) { beliefs.mantissa.copy(last, k), beliefs.shift.copy(last, k), count = last; }
+
   // Compute the answer to every belief, once for equal beliefs. The search for equal beliefs stops when more than a quarter of the
   // beliefs differ, except for tables with zeros.
   void respond(const Word* shown) {

@@ -18,8 +18,8 @@ inline constexpr int MAX_STEPS = 16;            // largest number of steps (thre
 inline constexpr int FEW_COLUMNS = 6;           // for more columns sweeps.hpp is faster
 inline constexpr int MOST_NEWTON_COLUMNS = 32;  // columns of a component: its arrays are on the stack. Larger components go to solver.hpp
 
-// Call f with the number of columns m as a constant if 2 <= m <= Most, otherwise with 0.
-template <int Most, int M = 2, class F>
+// Call f with the number of columns m as a constant if m <= Most, otherwise with 0.
+template <int Most, int M = 1, class F>
 void with_columns(int m, F f) {
   if constexpr (M > Most) f(std::integral_constant<int, 0>{});
   else if (m == M) f(std::integral_constant<int, M>{});

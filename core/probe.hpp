@@ -65,7 +65,7 @@ class Probe : SideBySide<L> {
           put(&before[to], get(&q[to])), put(&q[to], next);
         }
       }
-      alignas(64) double now[L];
+      alignas(64) double now[L] = {};
       for (int at = 0; at < L && k > 0; at += N) put(now + at, largest_eigenvalue(at, k));
       any_open = false;
       for (int lane = 0; lane < count; ++lane) {

@@ -5,17 +5,6 @@
 
 namespace core::CORE_ISA {
 
-inline void solve_one_column(const Problem& problem, Scalings& s) {
-  for (int k = 0; k < s.size; ++k) {
-    double total = 0.0;
-    for (int i = 0; i < problem.n; ++i) {
-      const double x = problem.matrix[i], u = problem.row_sum(i) / (x * s.column_sum.at(k)[0]);
-      s.row.at(k)[i * W] = u, total += u * x;
-    }
-    s.factor.at(k)[0] = 1.0 / total, s.error[k] = ROUNDING, s.iterations[k] = 0;
-  }
-}
-
 // Find problems in which one column has nearly all of the total, so that the other columns change no factor by more than rounding.
 // All such problems with the same column share the solution of the first of them.
 inline void share_certain(const Problem& problem, Scalings& s) {
@@ -63,7 +52,6 @@ inline void solve_many_columns(const Problem& problem, Scalings& s) {
 // Solve all problems. All positive entries of the table must stay positive in the limit; components.hpp splits other
 // tables.
 inline void solve(const Problem& problem, Scalings& s) {
-  if (problem.m == 1) return solve_one_column(problem, s);
   with_columns<FEW_COLUMNS>(problem.m, [&](auto m) {
     constexpr int M = m;
     if constexpr (M == 0) solve_many_columns(problem, s);

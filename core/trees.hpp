@@ -1,8 +1,7 @@
 // Three computations: lessons that end when the teacher is sure; pairs of agents that see the same data; exact moments
 // of beliefs over all sequences of data.
 //
-// Open lessons lie in slots, consecutive positions of the arrays. When a lesson ends, the lesson in the last slot moves
-// into its slot. The teacher's data do not depend on the learner: they are recorded, and then shown to every learner.
+// The teacher's data do not depend on the learner: they are recorded, and then shown to every learner.
 // The random number of a lesson and round is Philox(seed, lesson, round).
 //
 // Exact moments: the weight of a sequence of data d_1 ... d_k is the product of the probabilities T(d_i | h) at the beliefs before
@@ -14,27 +13,46 @@
 
 namespace core::CORE_ISA {
 
-// The number of the lesson in each slot.
-class Slots {
+// Lessons that have not ended. They lie in slots, consecutive positions of the agents' arrays; `lesson` has the number of the lesson
+// in each slot.
+class OpenLessons {
  public:
-  explicit Slots(int count) : lesson(count) {
+  OpenLessons(uint64_t first, int count) : lesson(count), first(first) {
     for (int k = 0; k < count; ++k) lesson[k] = k;
   }
   int size() const { return int(lesson.size()); }
-  // End the lesson in a slot; the lesson in the last slot takes its place, for all agents.
-  template <class... Agents>
-  void end(int slot, Agents&... agents) {
-    const int last = size() - 1;
-    auto move = [&](Follower& agent) {
-      agent.beliefs.mantissa.copy(last, slot), agent.beliefs.shift.copy(last, slot);
-      agent.count = last;
-    };
-    (move(agents), ...);
-    lesson[slot] = lesson[last];
-    lesson.resize(last);
+
+  // Show data to the agents: in round k, `draw(at, k, data)` chooses them for the slots at, ..., at + NATIVE - 1. The lesson in a slot
+  // ends after k rounds if `is_done(slot, k)`; the lesson in the last slot then moves into its slot. `finish(slot, k)` is called for
+  // each lesson that ends, and after `max_rounds` rounds for the others, which stay open; their number is returned.
+  template <class Draw, class IsDone, class Finish, class... Agents>
+  int play(int max_rounds, Draw draw, IsDone is_done, Finish finish, Agents&... agents) {
+    for (int k = 0;; ++k) {
+      for (int slot = 0; slot < size();) {
+        if (!is_done(slot, k)) {
+          ++slot;
+          continue;
+        }
+        finish(slot, k);
+        const int last = size() - 1;
+        (agents.keep_first(last, slot), ...);
+        lesson[slot] = lesson[last];
+        lesson.resize(last);
+      }
+      if (k == max_rounds || !size() || is_stopped()) break;
+      (agents.respond(nullptr), ...);
+      for (int at = 0; at < size(); at += NATIVE) {
+        int data[NATIVE];
+        draw(at, k, data);
+        (agents.observe(at, data), ...);
+      }
+    }
+    for (int slot = 0; slot < size(); ++slot) finish(slot, max_rounds);
+    return size();
   }
+
   // Uniform numbers Philox(seed, lesson, k) for the lessons in the slots at, ..., at + NATIVE - 1.
-  Vec uniform(uint64_t seed, uint64_t first, int at, uint64_t k) const {
+  Vec uniform(uint64_t seed, int at, uint64_t k) const {
     Words number;
     for (int lane = 0; lane < NATIVE; ++lane) number[lane] = first + lesson[at + lane < size() ? at + lane : 0];
     Vec even, odd;
@@ -42,6 +60,9 @@ class Slots {
     return k % 2 ? odd : even;
   }
   Array<int> lesson;
+
+ private:
+  uint64_t first;
 };
 
 inline double largest_belief(const Follower& agent, int slot) {
@@ -71,63 +92,40 @@ class Law {
 // A block of lessons about one hypothesis, and the learners who are shown its data.
 class Teaching {
  public:
-  Teaching(const TeachingPlan& plan, uint64_t first, int count) : plan(plan), first(first), count(count), is_finished(count) {}
+  Teaching(const TeachingPlan& plan, uint64_t first, int count) : plan(plan), first(first), count(count), is_finished(count, 1) {}
 
   // Teach until the teacher is sure. Fill its last log-beliefs (count, m), the number of rounds, and whether it was sure.
-  void teach(Rule& rule, double* logs, int64_t* num_rounds, bool* finished) {
+  void teach(Rule& rule, double* logs, int64_t* rounds, bool* finished) {
     Follower agent(rule, false, count);
-    Slots slots(count);
+    OpenLessons open(first, count);
     agent.start(plan.teacher_logs, true);
-    for (int k = 0; k < plan.max_rounds && slots.size() && !is_stopped(); ++k) {
-      agent.respond(nullptr);
-      for (int at = 0; at < slots.size(); at += NATIVE) {
-        int chosen[NATIVE];
-        agent.draw(at, plan.hypothesis, slots.uniform(plan.seed, first, at, k), chosen);
-        agent.observe(at, chosen);
-        for (int lane = 0; lane < NATIVE && at + lane < slots.size(); ++lane) data.push(chosen[lane]);
-      }
-      sizes.push(slots.size());
-      for (int slot = 0; slot < slots.size();) {
-        if (!(agent.beliefs.number(slot, plan.hypothesis) > plan.level)) {
-          ++slot;
-          continue;
-        }
-        const int lesson = slots.lesson[slot];
-        agent.beliefs.get_logs(slot, logs + size_t(lesson) * agent.m);
-        num_rounds[lesson] = k + 1, is_finished[lesson] = 1;
-        ended.push(slot);
-        slots.end(slot, agent);
-      }
-      num_ended.push(ended.size());
-    }
-    for (int slot = 0; slot < slots.size(); ++slot) {
-      agent.beliefs.get_logs(slot, logs + size_t(slots.lesson[slot]) * agent.m);
-      num_rounds[slots.lesson[slot]] = plan.max_rounds;
-    }
+    open.play(plan.max_rounds,
+              [&](int at, int k, int* chosen) {
+                agent.draw(at, plan.hypothesis, open.uniform(plan.seed, at, k), chosen);
+                data.append(chosen, size_t(open.size() - at < NATIVE ? open.size() - at : NATIVE));
+              },
+              [&](int slot, int k) { return k > 0 && agent.beliefs.number(slot, plan.hypothesis) > plan.level; },
+              [&](int slot, int k) {
+                agent.beliefs.get_logs(slot, logs + size_t(open.lesson[slot]) * agent.m);
+                rounds[open.lesson[slot]] = k;
+              }, agent);
+    for (int lesson : open.lesson) is_finished[lesson] = 0;
     for (int lesson = 0; lesson < count; ++lesson) finished[lesson] = is_finished[lesson];
+    num_rounds = rounds;
   }
 
   // Show the data to a learner. Fill its last log-beliefs (count, m), and whether they determine the hypothesis that it converges to.
   void follow(Rule& rule, const double* start, bool goes_on, double* logs, bool* is_known) {
     Follower agent(rule, false, count);
-    Slots slots(count);
+    OpenLessons open(first, count);
     agent.start(start, true);
     const int* shown = data.get();
-    auto end = [&](int slot) {
-      agent.beliefs.get_logs(slot, logs + size_t(slots.lesson[slot]) * agent.m);
-      slots.end(slot, agent);
-    };
-    for (size_t k = 0, e = 0; k < sizes.size() && !is_stopped(); ++k) {
-      agent.respond(nullptr);
-      for (int at = 0; at < sizes[k]; at += NATIVE) {
-        int own[NATIVE];
-        for (int lane = 0; lane < NATIVE; ++lane) own[lane] = at + lane < sizes[k] ? shown[at + lane] : -1;
-        agent.observe(at, own);
-      }
-      shown += sizes[k];
-      for (; e < num_ended[k]; ++e) end(ended[e]);
-    }
-    while (slots.size()) end(slots.size() - 1);
+    open.play(plan.max_rounds,
+              [&](int at, int, int* chosen) {
+                for (int lane = 0; lane < NATIVE; ++lane) chosen[lane] = at + lane < open.size() ? *shown++ : -1;
+              },
+              [&](int slot, int k) { return is_finished[open.lesson[slot]] && num_rounds[open.lesson[slot]] == k; },
+              [&](int slot, int) { agent.beliefs.get_logs(slot, logs + size_t(open.lesson[slot]) * agent.m); }, agent);
     for (int lesson = 0; lesson < count; ++lesson) is_known[lesson] = is_finished[lesson];
     if (goes_on) go_on(rule, logs, is_known);
   }
@@ -138,39 +136,24 @@ class Teaching {
     const uint64_t AFTERWARDS = uint64_t(1) << 40;  // first round number of these draws: larger than any round of a teacher
     const Law law(plan.law, rule.n);
     Follower agent(rule, false, count);
-    Slots slots(count);
+    OpenLessons open(first, count);
     agent.start(logs, false);
-    for (int slot = count - 1; slot >= 0; --slot)
-      if (!is_finished[slot]) slots.end(slot, agent);
-    for (int k = 0;; ++k) {
-      for (int slot = 0; slot < slots.size();) {
-        if (largest_belief(agent, slot) <= plan.level && agent.beliefs.number(slot, plan.hypothesis) > 0.0) {
-          ++slot;
-          continue;
-        }
-        agent.beliefs.get_logs(slot, logs + size_t(slots.lesson[slot]) * agent.m);
-        slots.end(slot, agent);
-      }
-      if (k == plan.max_rounds || !slots.size() || is_stopped()) break;
-      agent.respond(nullptr);
-      for (int at = 0; at < slots.size(); at += NATIVE) {
-        int chosen[NATIVE];
-        law.draw(slots.uniform(plan.seed, first, at, AFTERWARDS + k), chosen);
-        agent.observe(at, chosen);
-      }
-    }
-    for (int slot = 0; slot < slots.size(); ++slot) {
-      agent.beliefs.get_logs(slot, logs + size_t(slots.lesson[slot]) * agent.m);
-      is_known[slots.lesson[slot]] = false;
-    }
+    open.play(plan.max_rounds, [&](int at, int k, int* chosen) { law.draw(open.uniform(plan.seed, at, AFTERWARDS + k), chosen); },
+              [&](int slot, int) {
+                return !is_finished[open.lesson[slot]] || largest_belief(agent, slot) > plan.level || !(agent.beliefs.number(slot, plan.hypothesis) > 0.0);
+              },
+              [&](int slot, int) {
+                if (is_finished[open.lesson[slot]]) agent.beliefs.get_logs(slot, logs + size_t(open.lesson[slot]) * agent.m);
+              }, agent);
+    for (int lesson : open.lesson) is_known[lesson] = false;
   }
 
   const TeachingPlan& plan;
   uint64_t first;
   int count;
-  Array<char> is_finished;                       // by lesson
-  Array<int> data, sizes, ended;                 // by round: data in all slots; number of slots; slots of the lessons that end
-  Array<size_t> num_ended;                       // by round: the number of lessons that have ended so far
+  Array<int> data;                      // in the order in which they were drawn
+  Array<char> is_finished;              // by lesson
+  const int64_t* num_rounds = nullptr;  // by lesson
 };
 
 // Show two agents the same data, drawn from `plan.law`, until one of them is sure. Fill the last log-beliefs (count, m) of both;
@@ -178,27 +161,15 @@ class Teaching {
 inline int couple(const TeachingPlan& plan, Rule& teacher_rule, Rule& learner_rule, const double* learner_logs, uint64_t first, int count,
                   double* taught, double* believed) {
   Follower teacher(teacher_rule, false, count), learner(learner_rule, false, count);
-  Slots slots(count);
+  OpenLessons open(first, count);
   const Law law(plan.law, teacher.n);
   teacher.start(plan.teacher_logs, true), learner.start(learner_logs, true);
-  auto end = [&](int slot) {
-    const size_t to = size_t(slots.lesson[slot]) * teacher.m;
-    teacher.beliefs.get_logs(slot, taught + to), learner.beliefs.get_logs(slot, believed + to);
-    slots.end(slot, teacher, learner);
-  };
-  for (int k = 0; k < plan.max_rounds && slots.size() && !is_stopped(); ++k) {
-    teacher.respond(nullptr), learner.respond(nullptr);
-    for (int at = 0; at < slots.size(); at += NATIVE) {
-      int data[NATIVE];
-      law.draw(slots.uniform(plan.seed, first, at, k), data);
-      teacher.observe(at, data), learner.observe(at, data);
-    }
-    for (int slot = 0; slot < slots.size();)
-      if (larger(largest_belief(teacher, slot), largest_belief(learner, slot)) > plan.level) end(slot); else ++slot;
-  }
-  const int num_unfinished = slots.size();
-  while (slots.size()) end(slots.size() - 1);
-  return num_unfinished;
+  return open.play(plan.max_rounds, [&](int at, int k, int* data) { law.draw(open.uniform(plan.seed, at, k), data); },
+                   [&](int slot, int k) { return k > 0 && larger(largest_belief(teacher, slot), largest_belief(learner, slot)) > plan.level; },
+                   [&](int slot, int) {
+                     const size_t to = size_t(open.lesson[slot]) * teacher.m;
+                     teacher.beliefs.get_logs(slot, taught + to), learner.beliefs.get_logs(slot, believed + to);
+                   }, teacher, learner);
 }
 
 // The tree of all sequences of data that start at some beliefs.

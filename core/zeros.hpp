@@ -89,8 +89,8 @@ class BlockFinder {
     if (f > 0) put(carried_by(k), j), put(sent_by(j), k);
     else f = 0, drop(carried_by(k), j), drop(sent_by(j), k);
   }
-  // Whether a flow is more than rounding: it is compared with the larger of the column's mass and the row's capacity.
-  bool counts(int k, int j) { return flow_at(k, j) > TIE * larger(out.mass[j], capacity[k]); }
+  // Whether a flow is more than rounding: flows from a column carry rounding errors of its mass.
+  bool counts(int k, int j) { return flow_at(k, j) > TIE * out.mass[j]; }
   bool has_spare(int k) const { return spare[k] > TIE * capacity[k]; }
 
   // Mark the rows and columns that are reachable from the columns in the queue (Backward: those from which these columns are reachable).
