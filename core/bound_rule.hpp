@@ -41,7 +41,7 @@ class Rule {
   // Answer a question about all beliefs, in blocks, on several threads if the work is long. Return the answers, the largest estimated
   // error and the largest number of iterations.
   nb::tuple ask(const In<2>& logs, const std::optional<Sets>& gone, Question all, int num_threads) {
-    constexpr int BLOCK = 256;
+    constexpr size_t BLOCK = 256;
     const size_t count = logs.shape(0);
     require(logs.shape(1) == m, "log_beliefs: one number per column");
     require(!gone || (gone->shape(0) == count && gone->shape(1) == (n + 63) / 64), "gone: one set of data per belief");
@@ -49,15 +49,12 @@ class Rule {
     const size_t size = updates ? m : n * m, words = (n + 63) / 64;
     auto out = updates ? empty<double>({count, m}) : empty<double>({count, n, m});
     all.logs = logs.data(), all.gone = gone ? gone->data() : nullptr;
-    Stop stop{false};
     std::mutex mutex;
     double error = 0.0;
     int iterations = 0;
-    run_on_threads((int64_t(count) + BLOCK - 1) / BLOCK, num_threads, stop, [&](int64_t block) {
+    run_on_threads(count, BLOCK, num_threads, [&](size_t from, size_t own, const Stop& stop) {
       Question q = all;
-      const size_t from = size_t(block) * BLOCK;
-      q.size = int(std::min<size_t>(BLOCK, count - from));
-      q.logs += from * m, q.out = out.data() + from * size;
+      q.size = int(own), q.logs += from * m, q.out = out.data() + from * size;
       if (q.gone) q.gone += from * words;
       if (q.data) q.data += from * q.data_stride;
       kernels_.answer(Lent(*this), q, stop);

@@ -96,25 +96,29 @@ inline void require(bool condition, const char* text) {
   if (!condition) throw nb::value_error(text);
 }
 
-// Run work(0), ..., work(count - 1) on threads, while the calling thread checks for Ctrl-C. Fewer than SHORT_WORK multiplications take
-// less than a millisecond: the calling thread does them itself, without checks.
+// Split `size` items into blocks and call work(first item, number of items, stop) for each block on threads, while the calling thread
+// checks for Ctrl-C, which sets `stop`. Fewer than SHORT_WORK multiplications take less than a millisecond: the calling thread does them
+// itself, without checks.
 template <class Work>
-void run_on_threads(int64_t count, int num_threads, Stop& stop, Work work, double num_multiplications = SHORT_WORK) {
+void run_on_threads(size_t size, size_t block_size, int num_threads, Work work, double num_multiplications = SHORT_WORK) {
+  Stop stop{false};
+  auto run_block = [&](size_t block) { work(block * block_size, std::min(block_size, size - block * block_size), stop); };
+  const size_t count = (size + block_size - 1) / block_size;
   if (num_multiplications < SHORT_WORK) {
     nb::gil_scoped_release release;
-    for (int64_t block = 0; block < count; ++block) work(block);
+    for (size_t block = 0; block < count; ++block) run_block(block);
     return;
   }
-  std::atomic<int64_t> next{0};
+  std::atomic<size_t> next{0};
   std::mutex mutex;
   std::condition_variable all_done;
   std::exception_ptr failure;
-  const int num_started = int(std::min<int64_t>(std::max(num_threads, 1), count));
+  const int num_started = int(std::min(size_t(std::max(num_threads, 1)), count));
   int num_running = num_started;
   std::vector<std::thread> threads;
   auto run = [&] {
     try {
-      for (int64_t block; !stop && (block = next++) < count;) work(block);
+      for (size_t block; !stop && (block = next++) < count;) run_block(block);
     } catch (...) {  // out of memory
       std::lock_guard lock(mutex);
       failure = std::current_exception(), stop = true;

@@ -27,11 +27,22 @@ struct Plan {
   uint64_t seed;
 };
 
+// Merge the moments `other` of some beliefs into `own`: total weight, means (m), sums of squared
+// deviations (m). `static`, so that
+// each object file has its own copy: the files are compiled for different processors.
+static inline void merge_moments(int m, const double* other, double* own) {
+  const double weight = own[0] + other[0], share = weight > 0.0 ? other[0] / weight : 0.0;
+  for (int j = 1; j <= m; ++j) {
+    const double gap = other[j] - own[j];
+    own[m + j] += other[m + j] + own[0] * share * gap * gap;
+    own[j] += share * gap;
+  }
+  own[0] = weight;
+}
+
 // The statistics of one block of lessons.
 struct Record {
-  // (rounds + 1, m) each: the beliefs of the block's first lesson, and the sums of deviations from them and of their squares.
-  // Deviations from a typical belief keep more digits than the beliefs' own squares would.
-  double *first, *sums, *squares;
+  double* moments;                      // (rounds + 1, 1 + 2 m), see `merge_moments`
   int64_t* first_sure;                  // (rounds + 2,): number of lessons by the round in which they reached the level; last: never
   double *paths;                        // (lessons, kept rounds, m) log-beliefs, or null
   int num_paths, num_kept;
@@ -57,18 +68,6 @@ struct TreePlan {
   const double* copies;        // (num_data,) the number of data with each posterior
   int num_data, hypothesis;
 };
-
-// Merge the moments `other` of some beliefs into `own`: total weight, means (m), sums of squared deviations (m). `static`, so that
-// each object file has its own copy: the files are compiled for different processors.
-static inline void merge_moments(int m, const double* other, double* own) {
-  const double weight = own[0] + other[0], share = weight > 0.0 ? other[0] / weight : 0.0;
-  for (int j = 1; j <= m; ++j) {
-    const double gap = other[j] - own[j];
-    own[m + j] += other[m + j] + own[0] * share * gap * gap;
-    own[j] += share * gap;
-  }
-  own[0] = weight;
-}
 
 // The number of random matrices in a batch. A different value gives different random matrices.
 inline constexpr int RATE_BATCH = 512;

@@ -274,7 +274,10 @@ class Block {
   // instruction set gives the same bits.
   void write_down(int k) {
     const int m = learner.m, whole = count / W * W;
+    double* moments = record.moments + size_t(k) * (1 + 2 * m);
+    moments[0] = count;
     for (int j = 0; j < m; ++j) {
+      // Deviations from a typical belief, that of the first lesson, keep more digits than the beliefs' own squares would.
       alignas(64) double sum[W] = {}, square[W] = {};
       const double origin = learner.beliefs.number(0, j);
       for (int part = 0; part < W; part += NATIVE) {
@@ -289,9 +292,10 @@ class Block {
         const double gap = learner.beliefs.number(at, j) - origin;
         sum[at - whole] += gap, square[at - whole] += gap * gap;
       }
-      const size_t to = size_t(k) * m + j;
-      record.first[to] = origin, record.sums[to] = record.squares[to] = 0.0;
-      for (int lane = 0; lane < W; ++lane) record.sums[to] += sum[lane], record.squares[to] += square[lane];
+      double total = 0.0, squares = 0.0;
+      for (int lane = 0; lane < W; ++lane) total += sum[lane], squares += square[lane];
+      const double mean = total / count;
+      moments[1 + j] = origin + mean, moments[1 + m + j] = larger(0.0, squares - total * mean);
     }
     for (int at = 0; at < count; at += NATIVE) {
       const double *x = learner.beliefs.mantissa.at(at) + plan.hypothesis * W, *s = learner.beliefs.shift.at(at) + plan.hypothesis * W;

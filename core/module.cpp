@@ -3,39 +3,39 @@
 
 namespace core {
 
-// Merges the statistics of blocks of lessons in the order of the blocks, not in the order in which threads finish.
+// Merges the moments of blocks of lessons in the order of the blocks, not in the order in which threads finish.
 class Merger {
  public:
-  Merger(size_t size, int64_t num_lessons, int block) : means(size), squares(size), num_lessons_(num_lessons), block_(block) {}
-  void add(int64_t block, std::vector<double>&& moments) {
-    waiting_.emplace(block, std::move(moments));
-    const size_t size = means.size();
-    for (auto found = waiting_.find(num_merged_); found != waiting_.end(); found = waiting_.find(num_merged_)) {
-      const double *first = found->second.data(), *sums = first + size, *second = sums + size;
-      const double before = double(num_merged_) * block_, count = double(std::min<int64_t>(block_, num_lessons_ - num_merged_ * block_));
-      for (size_t i = 0; i < size; ++i) {
-        const double mean = sums[i] / count, gap = first[i] + mean - means[i];
-        squares[i] += std::max(0.0, second[i] - sums[i] * mean) + gap * gap * (before * count / (before + count));
-        means[i] += gap * (count / (before + count));
-      }
-      waiting_.erase(found);
-      ++num_merged_;
-    }
+  Merger(size_t rounds, size_t m) : moments(rounds * (1 + 2 * m)), m_(m) {}
+  void add(size_t block, std::vector<double>&& found) {
+    waiting_.emplace(block, std::move(found));
+    for (auto next = waiting_.begin(); next != waiting_.end() && next->first == num_merged_; next = waiting_.erase(next), ++num_merged_)
+      for (size_t at = 0; at < moments.size(); at += 1 + 2 * m_) merge_moments(int(m_), next->second.data() + at, moments.data() + at);
   }
-  std::vector<double> means, squares;
+  std::vector<double> moments;
 
  private:
-  std::map<int64_t, std::vector<double>> waiting_;
-  int64_t num_lessons_, num_merged_ = 0;
-  int block_;
+  std::map<size_t, std::vector<double>> waiting_;
+  size_t m_, num_merged_ = 0;
 };
+
+// The means and variances (rounds, m) in moments (rounds, 1 + 2 m).
+static std::pair<Out<double>, Out<double>> means_and_variances(const std::vector<double>& moments, size_t rounds, size_t m) {
+  auto means = empty<double>({rounds, m}), variances = empty<double>({rounds, m});
+  for (size_t k = 0; k < rounds; ++k)
+    for (size_t j = 0; j < m; ++j) {
+      const double* own = moments.data() + k * (1 + 2 * m);
+      means.data()[k * m + j] = own[1 + j], variances.data()[k * m + j] = own[0] > 0.0 ? own[1 + m + j] / own[0] : 0.0;
+    }
+  return {means, variances};
+}
 
 static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<1> teacher_logs, std::optional<In<1>> learner_logs, int hypothesis, int num_rounds,
                          int64_t num_lessons, uint64_t seed, double level, bool teacher_drops, bool learner_drops, int64_t num_paths,
                          std::optional<Positions> path_rounds, bool keep_data, int num_threads) {
   Rule& learner = learner_rule ? *learner_rule : teacher;
   const In<1>& start = learner_logs ? *learner_logs : teacher_logs;
-  const size_t m = teacher.m, rounds = size_t(num_rounds) + 1, size = rounds * m, lessons = size_t(num_lessons);
+  const size_t m = teacher.m, rounds = size_t(num_rounds) + 1, lessons = size_t(num_lessons);
   require(learner.m == m && learner.n == teacher.n, "the rules have tables of different shapes");
   require(teacher_logs.shape(0) == m && start.shape(0) == m, "log-beliefs: one number per column");
   require(hypothesis >= 0 && size_t(hypothesis) < m && num_rounds >= 0 && num_lessons >= 0 && num_paths <= num_lessons, "sizes");
@@ -52,37 +52,32 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<1> teacher_logs, 
   auto data = empty<int>({keep_data ? lessons : 0, size_t(num_rounds)});
   // Lessons per block. Small tables get larger blocks, in which more lessons share answers. Another number would change the order of
   // sums, and so the last digits of means.
-  const int block_size = teacher.n * m <= 144 ? 1024 : 512;
-  Merger merger(size, num_lessons, block_size);
+  const size_t block_size = teacher.n * m <= 144 ? 1024 : 512;
+  Merger merger(rounds, m);
   std::vector<int64_t> sure(rounds + 1);
   int64_t num_contradicted = 0, num_answers = 0, num_failed = 0;
   double worst = 0.0;
   std::mutex mutex;
-  Stop stop{false};
-  run_on_threads((num_lessons + block_size - 1) / block_size, num_threads, stop, [&](int64_t block) {
+  run_on_threads(lessons, block_size, num_threads, [&](size_t from, size_t count, const Stop& stop) {
     const Rule::Lent own(teacher);
     const std::optional<Rule::Lent> theirs = is_shared ? std::nullopt : std::optional<Rule::Lent>(Rule::Lent(learner));
-    const int64_t from = block * block_size;
-    const int count = int(std::min<int64_t>(block_size, num_lessons - from));
-    std::vector<double> moments(3 * size);
+    std::vector<double> moments(merger.moments.size());
     std::vector<int64_t> counts(rounds + 1);
     Record record{};
-    record.first = moments.data(), record.sums = record.first + size, record.squares = record.sums + size;
-    record.first_sure = counts.data();
-    record.num_paths = int(std::clamp<int64_t>(num_paths - from, 0, count)), record.num_kept = int(num_kept), record.kept = kept.data();
-    record.paths = record.num_paths ? paths.data() + size_t(from) * num_kept * m : nullptr;
-    record.data = keep_data ? data.data() + size_t(from) * num_rounds : nullptr;
-    teacher.kernels_.play(plan, own, theirs ? *theirs : own, uint64_t(from), count, record, stop);
+    record.moments = moments.data(), record.first_sure = counts.data();
+    record.num_paths = int(std::clamp<int64_t>(num_paths - int64_t(from), 0, int64_t(count))), record.num_kept = int(num_kept), record.kept = kept.data();
+    record.paths = record.num_paths ? paths.data() + from * num_kept * m : nullptr;
+    record.data = keep_data ? data.data() + from * num_rounds : nullptr;
+    teacher.kernels_.play(plan, own, theirs ? *theirs : own, from, int(count), record, stop);
     std::lock_guard lock(mutex);
     for (size_t k = 0; k <= rounds; ++k) sure[k] += counts[k];
     num_contradicted += record.num_contradicted, num_answers += record.num_answers, num_failed += record.num_failed;
     worst = std::max(worst, record.worst);
-    merger.add(block, std::move(moments));
+    merger.add(from / block_size, std::move(moments));
   });
-  auto means = empty<double>({rounds, m}), stds = empty<double>({rounds, m});
+  auto [means, stds] = means_and_variances(merger.moments, rounds, m);
+  for (size_t i = 0; i < rounds * m; ++i) stds.data()[i] = std::sqrt(stds.data()[i]);
   auto first_sure = empty<int64_t>({rounds + 1});
-  std::copy(merger.means.begin(), merger.means.end(), means.data());
-  for (size_t i = 0; i < size; ++i) stds.data()[i] = std::sqrt(merger.squares[i] / double(std::max<int64_t>(num_lessons, 1)));
   std::copy(sure.begin(), sure.end(), first_sure.data());
   nb::dict out;
   out["means"] = means, out["stds"] = stds, out["first_sure"] = first_sure, out["paths"] = paths;
@@ -105,10 +100,7 @@ static nb::tuple teach(Rule& teacher, const std::vector<Rule*>& learners, In<1> 
   const std::unique_ptr<bool[]> flags(new bool[num_learners + 1]);
   std::copy(goes_on.begin(), goes_on.end(), flags.get());
   const TeachingPlan plan{teacher_logs.data(), law ? law->data() : nullptr, hypothesis, max_rounds, level, seed};
-  constexpr int64_t BLOCK = 1024;
-  Stop stop{false};
-  run_on_threads((num_lessons + BLOCK - 1) / BLOCK, num_threads, stop, [&](int64_t block) {
-    const size_t from = size_t(block) * BLOCK;
+  run_on_threads(count, 1024, num_threads, [&](size_t from, size_t size, const Stop& stop) {
     const Rule::Lent own(teacher);
     std::vector<Rule::Lent> lent;
     std::vector<void*> workers;
@@ -118,7 +110,7 @@ static nb::tuple teach(Rule& teacher, const std::vector<Rule*>& learners, In<1> 
     }
     const TeachingEnds ends{taught.data() + from * m, num_rounds.data() + from, is_finished.data() + from, int(num_learners), count, workers.data(),
                             learner_logs.data(), flags.get(), believed.data() + from * m, is_known.data() + from};
-    teacher.kernels_.teach(plan, own, uint64_t(from), int(std::min<int64_t>(BLOCK, num_lessons - block * BLOCK)), ends, stop);
+    teacher.kernels_.teach(plan, own, from, int(size), ends, stop);
   });
   return nb::make_tuple(taught, believed, num_rounds, is_finished, is_known);
 }
@@ -130,15 +122,11 @@ static nb::tuple couple(Rule& teacher, Rule& learner, In<1> teacher_logs, In<1> 
   require(max_rounds >= 0 && num_pairs >= 0 && first >= 0, "sizes");
   auto taught = empty<double>({count, m}), believed = empty<double>({count, m});
   const TeachingPlan plan{teacher_logs.data(), law.data(), 0, max_rounds, level, seed};
-  constexpr int64_t BLOCK = 1024;
   std::atomic<int64_t> num_unfinished{0};
-  Stop stop{false};
-  run_on_threads((num_pairs + BLOCK - 1) / BLOCK, num_threads, stop, [&](int64_t block) {
-    const size_t from = size_t(block) * BLOCK;
+  run_on_threads(count, 1024, num_threads, [&](size_t from, size_t size, const Stop& stop) {
     const Rule::Lent own(teacher), theirs(learner);
-    num_unfinished += teacher.kernels_.couple(plan, own, theirs, learner_logs.data(), uint64_t(first) + from,
-                                              int(std::min<int64_t>(BLOCK, num_pairs - block * BLOCK)), taught.data() + from * m,
-                                              believed.data() + from * m, stop);
+    num_unfinished += teacher.kernels_.couple(plan, own, theirs, learner_logs.data(), uint64_t(first) + from, int(size),
+                                              taught.data() + from * m, believed.data() + from * m, stop);
   });
   return nb::make_tuple(taught, believed, num_unfinished.load());
 }
@@ -157,9 +145,8 @@ static nb::tuple exact_rounds(Rule& rule, In<1> log_prior, int hypothesis, int n
     const bool walks = count * num_data > FRONTIER || level + 1 == num_rounds;
     const int rounds = walks ? num_rounds - level : 1;
     std::vector<std::vector<double>> found(num_pieces), child_logs(num_pieces), child_weights(num_pieces);
-    Stop stop{false};
-    run_on_threads(int64_t(num_pieces), num_threads, stop, [&](int64_t piece) {
-      const size_t from = size_t(piece) * PIECE, own = std::min(PIECE, count - from);
+    run_on_threads(count, PIECE, num_threads, [&](size_t from, size_t own, const Stop& stop) {
+      const size_t piece = from / PIECE;
       found[piece].resize(rounds * size);
       if (!walks) child_logs[piece].resize(own * num_data * m), child_weights[piece].resize(own * num_data);
       const int64_t grown = rule.kernels_.grow(plan, Rule::Lent(rule), logs.data() + from * m, weights.data() + from, int(own), rounds, found[piece].data(),
@@ -175,28 +162,20 @@ static nb::tuple exact_rounds(Rule& rule, In<1> log_prior, int hypothesis, int n
     }
     level += rounds;
   }
-  auto means = empty<double>({size_t(num_rounds), m}), variances = empty<double>({size_t(num_rounds), m});
-  for (size_t k = 0; k < size_t(num_rounds); ++k)
-    for (size_t j = 0; j < m; ++j) {
-      means.data()[k * m + j] = moments[k * size + 1 + j];
-      variances.data()[k * m + j] = moments[k * size + 1 + m + j] / moments[k * size];
-    }
+  auto [means, variances] = means_and_variances(moments, size_t(num_rounds), m);
   return nb::make_tuple(means, variances);
 }
 
 static nb::tuple random_rates(int num_data, int num_hypotheses, int64_t num_samples, uint64_t seed, bool keep, int num_threads) {
   require(num_data >= 2 && num_hypotheses >= 2 && num_samples >= 0, "at least 2 x 2");
-  const int64_t num_batches = (num_samples + RATE_BATCH - 1) / RATE_BATCH;
-  const size_t kept = keep ? size_t(num_samples) : 0;
+  const size_t size = size_t(num_samples), kept = keep ? size : 0;
   auto bayes = empty<double>({kept}), cooperative = empty<double>({kept});
-  std::vector<RateSums> found(static_cast<size_t>(num_batches));
-  Stop stop{false};
-  run_on_threads(num_batches, num_threads, stop, [&](int64_t batch) {
+  std::vector<RateSums> found((size + RATE_BATCH - 1) / RATE_BATCH);
+  run_on_threads(size, RATE_BATCH, num_threads, [&](size_t from, size_t count, const Stop& stop) {
     double own[RATE_BATCH], other[RATE_BATCH];
-    const int count = int(std::min<int64_t>(RATE_BATCH, num_samples - batch * RATE_BATCH));
-    chosen->sum_rates(num_data, num_hypotheses, seed, uint64_t(batch), count, found[size_t(batch)], own, other, stop);
-    if (!keep) return;
-    std::copy(own, own + count, bayes.data() + batch * RATE_BATCH), std::copy(other, other + count, cooperative.data() + batch * RATE_BATCH);
+    const size_t batch = from / RATE_BATCH;
+    chosen->sum_rates(num_data, num_hypotheses, seed, batch, int(count), found[batch], own, other, stop);
+    if (keep) std::copy(own, own + count, bayes.data() + from), std::copy(other, other + count, cooperative.data() + from);
   });
   RateSums total{};
   for (const RateSums& part : found) {
@@ -220,12 +199,9 @@ static nb::tuple scale(In<3> matrices, std::optional<In<2>> row_sums, std::optio
   auto factors = empty<double>({count, m});
   auto rows = empty<double>({count, n}), columns = empty<double>({count, m}), report = empty<double>({count, 4});
   const bool is_one_table = size == 1 && num_rows == 1;
-  const int64_t block_size = is_one_table ? 256 : 1;
-  Stop stop{false};
-  run_on_threads((int64_t(count) + block_size - 1) / block_size, num_threads, stop, [&](int64_t block) {
-    const size_t from = size_t(block) * block_size;
+  run_on_threads(count, is_one_table ? 256 : 1, num_threads, [&](size_t from, size_t own, const Stop& stop) {
     ScalingJob job{};
-    job.n = int(n), job.m = int(m), job.size = int(std::min<size_t>(block_size, count - from));
+    job.n = int(n), job.m = int(m), job.size = int(own);
     job.matrix = matrices.data() + (size == 1 ? 0 : from * n * m);
     job.row_sums = row_sums ? row_sums->data() + (num_rows == 1 ? 0 : from * n) : nullptr;
     job.column_sums = column_sums ? column_sums->data() + (num_columns == 1 ? 0 : from * m) : nullptr;
@@ -244,8 +220,7 @@ static nb::tuple scaling_blocks(In<2> matrix, In<1> row_sums, In<1> column_sums)
   require(row_sums.shape(0) == n && column_sums.shape(0) == m, "one sum per row and column");
   auto rows = empty<int64_t>({n}), columns = empty<int64_t>({m}), block = empty<int64_t>({m});
   BlocksFound found{rows.data(), columns.data(), block.data(), 0, 0};
-  Stop stop{false};
-  run_on_threads(1, 1, stop, [&](int64_t) {
+  run_on_threads(1, 1, 1, [&](size_t, size_t, const Stop& stop) {
     chosen->find_blocks(matrix.data(), int(n), int(m), row_sums.data(), column_sums.data(), found, stop);
   });
   return nb::make_tuple(rows, columns, block, found.size, found.status);
