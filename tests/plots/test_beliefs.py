@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from cobayes.plots import draw_lessons, plot_belief_bars, plot_belief_curves, save_lessons
+from cobayes.plots import draw_lessons, plot_belief_bars, plot_belief_curves
+from cobayes.plots.beliefs import require_picture_format, save_picture
 from cobayes.plots.house import shorten_label
 
 
@@ -125,9 +126,9 @@ def test_a_whole_lesson_is_drawn_into_one_figure(lessons, tmp_path):
     ]
     assert plt.get_fignums() == []
     with pytest.raises(cb.CobayesError, match="picture format"):
-        save_lessons([lessons["SCBI"]], tmp_path / "lesson.doc")
+        require_picture_format(tmp_path / "lesson.doc")
     with pytest.raises(cb.CobayesError, match="cannot be written"):
-        save_lessons([lessons["SCBI"]], tmp_path / "nowhere" / "lesson.png")
+        save_picture(draw_lessons([lessons["SCBI"]]), tmp_path / "nowhere" / "lesson.png")
 
 
 @pytest.mark.parametrize("num_rounds", [12, 60, 400])

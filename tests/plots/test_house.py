@@ -58,7 +58,7 @@ def pictures():
 @pytest.mark.parametrize("wrong", [None, "text", 3, [], [3], object], ids=str)
 @pytest.mark.parametrize("name", pictures())
 def test_a_wrong_object_is_a_clear_error(name, wrong, tmp_path):
-    more = {"save_lessons": [tmp_path / "a.png"], "save_animation": [tmp_path / "a.gif"]}
+    more = {"save_animation": [tmp_path / "a.gif"]}
     more["plot_robustness_map"] = [[[0.2, 0.3, 0.5]], [1.0]]
     with pytest.raises(cb.CobayesError):
         getattr(plots, name)(wrong, *more.get(name, []))

@@ -70,5 +70,5 @@ def test_a_path_runs_through_the_projected_beliefs(lessons, ax):
 
 
 def test_a_path_needs_three_hypotheses():
-    with pytest.raises(cb.CobayesError, match="exactly three hypotheses; this lesson has 2"):
+    with pytest.raises(cb.CobayesError, match="exactly three hypotheses; 2 were given"):
         plot_simplex_path([[0.5, 0.5]])

@@ -4,7 +4,6 @@ from . import simplex as simplex
 from .beliefs import draw_lessons as draw_lessons
 from .beliefs import plot_belief_bars as plot_belief_bars
 from .beliefs import plot_belief_curves as plot_belief_curves
-from .beliefs import save_lessons as save_lessons
 from .comparison import plot_mean_beliefs as plot_mean_beliefs
 from .comparison import plot_rounds_needed as plot_rounds_needed
 from .comparison import plot_teachers as plot_teachers

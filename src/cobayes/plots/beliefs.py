@@ -26,7 +26,6 @@ from cobayes.plots.house import (
     new_figure,
     shorten_label,
     style,
-    tidy,
 )
 
 if TYPE_CHECKING:
@@ -59,9 +58,9 @@ class Trace:
 
     log_beliefs: NDArray[np.float64]
     hypotheses: tuple[str, ...]
-    data: tuple[str, ...] | None
-    hypothesis: int | None
-    name: str | None
+    data: tuple[str, ...] | None = None
+    hypothesis: int | None = None
+    name: str | None = None
 
     @property
     def beliefs(self) -> NDArray[np.float64]:
@@ -84,10 +83,6 @@ class Trace:
             )
         return self.hypothesis
 
-    def log_doubt(self, hypothesis: int) -> NDArray[np.float64]:
-        """Return log(1 - belief in a hypothesis), exact even if the belief rounds to one."""
-        return np.logaddexp.reduce(np.delete(self.log_beliefs, hypothesis, axis=1), axis=1)
-
 
 def as_trace(
     lesson: Any,
@@ -105,13 +100,8 @@ def as_trace(
         Labels for an array; a lesson has its own.
     """
     if isinstance(lesson, Lesson):
-        return Trace(
-            log_beliefs=lesson.log_beliefs,
-            hypotheses=lesson.model.hypotheses,
-            data=lesson.data_labels,
-            hypothesis=lesson.hypothesis,
-            name=lesson.rule_name,
-        )
+        labels = lesson.model.hypotheses, lesson.data_labels
+        return Trace(lesson.log_beliefs, *labels, lesson.hypothesis, lesson.rule_name)
     beliefs = as_floats(lesson, copy=False, name="lesson, which is not a Lesson,")
     if beliefs.ndim != 2 or beliefs.size == 0:
         raise CobayesError(
@@ -128,15 +118,9 @@ def as_trace(
             f"{len(data)} data were given for {len(beliefs) - 1} rounds.",
             "give one datum for every round; the first row of the beliefs is the prior.",
         )
+    labels = make_labels(hypotheses, beliefs.shape[1], "hypothesis")
     with np.errstate(divide="ignore"):
-        log_beliefs = np.log(beliefs)
-    return Trace(
-        log_beliefs=log_beliefs,
-        hypotheses=make_labels(hypotheses, beliefs.shape[1], "hypothesis"),
-        data=None if data is None else tuple(str(label) for label in data),
-        hypothesis=None,
-        name=None,
-    )
+        return Trace(np.log(beliefs), labels, None if data is None else tuple(map(str, data)))
 
 
 def plot_belief_bars(
@@ -190,34 +174,18 @@ def plot_belief_bars(
         label = shorten_label(trace.hypotheses[position])
         if position == trace.hypothesis:
             label += " (taught)"
-        ax.bar(
-            rounds,
-            beliefs[:, position],
-            bottom=base,
-            width=0.86,
-            label=label,
-            **bar_style(layer),
-        )
-        base += beliefs[:, position]
+        part = beliefs[:, position]
+        ax.bar(rounds, part, bottom=base, width=0.86, label=label, **bar_style(layer))
+        base += part
     if len(order) < len(trace.hypotheses):
         others = f"{len(trace.hypotheses) - len(order)} others"
         ax.bar(rounds, 1.0 - base, bottom=base, width=0.86, label=others, facecolor=FAINT)
-    ax.set_ylim(0.0, 1.0)
-    ax.set_xlim(-0.6, len(rounds) - 0.4)
-    ax.set_ylabel("belief")
+    ax.set(ylim=(0.0, 1.0), xlim=(-0.6, len(rounds) - 0.4), ylabel="belief")
     _name_rounds(ax, trace)
-    tidy(ax)
     if legend:
-        handles, labels = ax.get_legend_handles_labels()
         # Listed from the top down, in the order of the parts of a bar.
-        ax.legend(
-            handles[::-1],
-            labels[::-1],
-            loc="center left",
-            bbox_to_anchor=(1.0, 0.5),
-            frameon=False,
-            fontsize="small",
-        )
+        place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+        ax.legend(reverse=True, frameon=False, fontsize="small", **place)
     return ax
 
 
@@ -270,38 +238,23 @@ def plot_belief_curves(
     ax = axes_or_new(ax)
     longest = max(trace.num_rounds for trace in traces.values())
     for position, (name, trace) in enumerate(traces.items()):
-        column = positions[name]
-        values = np.exp(trace.log_doubt(column)) if log else trace.beliefs[:, column]
-        line = line_style(name, position)
-        ax.plot(
-            range(trace.num_rounds + 1),
-            values,
-            label=name,
-            markersize=5 if longest <= 40 else 0,
-            linewidth=1.8,
-            markeredgecolor="white",
-            markeredgewidth=0.6,
-            clip_on=log,
-            # Dashed curves are drawn on top, so that curves that coincide are both visible.
-            zorder=3 if line["linestyle"] == "-" else 3.1,
-            **line,
-        )
-    taught = shorten_label(names.pop())
-    if log:
-        ax.set_yscale("log")
-        ax.set_ylabel(f"1 − belief in {taught}")
-    else:
-        ax.set_ylim(0.0, 1.0)
-        ax.set_ylabel(f"belief in {taught}")
-    ax.set_xlim(0, max(longest, 1))
-    ax.set_xlabel("round")
+        values = trace.beliefs[:, positions[name]]
+        if log:  # from the other hypotheses, because the belief may round to one
+            others = np.delete(trace.log_beliefs, positions[name], axis=1)
+            values = np.exp(np.logaddexp.reduce(others, axis=1))
+        line = {**line_style(name, position), "linewidth": 1.8, "clip_on": log, "label": name}
+        line |= {"markersize": 5 if longest <= 40 else 0, "mec": "white", "mew": 0.6}
+        # Dashed curves are drawn on top, so that curves that coincide are both visible.
+        ax.plot(values, zorder=3 if line["linestyle"] == "-" else 3.1, **line)
+    label = f"belief in {shorten_label(names.pop())}"
+    ax.set(xlim=(0, max(longest, 1)), xlabel="round")
     integer_ticks(ax)
     ax.grid(axis="y", color=FAINT, linewidth=0.6)
-    ax.set_axisbelow(True)
-    tidy(ax)
     if log:
+        ax.set(yscale="log", ylabel=f"1 − {label}")
         ax.legend(frameon=False, loc="best")
     else:
+        ax.set(ylim=(0.0, 1.0), ylabel=label)
         legend_of_curves(ax)
     return ax
 
@@ -341,27 +294,6 @@ def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
         if len(lessons) > 1:
             plot_belief_curves(lessons, ax=panels[-1])
     return figure
-
-
-def save_lessons(lessons: Sequence[Lesson], path: str | Path) -> None:
-    """Draw lessons into a file; its suffix determines the format.
-
-    Parameters
-    ----------
-    lessons
-        See `draw_lessons`.
-    path
-        Ends in .png, .svg, .pdf or another format that matplotlib writes.
-
-    Examples
-    --------
-    >>> import cobayes as cb
-    >>> rule = cb.SCBI("example:M_3")
-    >>> lesson = cb.run_lesson(cb.Teacher(rule, "h_1", rng=1), cb.Learner(rule), 4)
-    >>> cb.plots.save_lessons([lesson], "lesson.svg")  # doctest: +SKIP
-    """
-    require_picture_format(path)
-    save_picture(draw_lessons(lessons), path)
 
 
 def save_picture(figure: Figure, path: str | Path) -> None:
@@ -426,16 +358,11 @@ def _name_rounds(ax: Axes, trace: Trace) -> None:
     width = ax.get_window_extent().width / ax.figure.dpi  # inches
     every = max(1, math.ceil(len(labels) * _INCHES_PER_NAME / width))
     # A letter is about 0.075 inches wide; a line of slanted text needs 0.2 inches.
-    is_slanted = 0.075 * max(map(len, labels)) * len(labels) > width
-    is_crowded = is_slanted and 0.2 * len(labels) > width
-    ax.set_xticks(
-        range(0, len(labels), every),
-        labels[::every],
-        rotation=90 if is_crowded else 35 if is_slanted else 0,
-        ha="center" if is_crowded else "right" if is_slanted else "center",
-        va="top" if is_crowded or not is_slanted else "baseline",
-        rotation_mode="default" if is_crowded else "anchor",
-        fontsize="x-small" if is_crowded else "small",
-    )
+    look: dict[str, Any] = {"fontsize": "small"}
+    if 0.075 * max(map(len, labels)) * len(labels) > width:
+        look |= {"rotation": 35, "ha": "right", "va": "baseline", "rotation_mode": "anchor"}
+        if 0.2 * len(labels) > width:
+            look = {"fontsize": "x-small", "rotation": 90}
+    ax.set_xticks(range(0, len(labels), every), labels[::every], **look)
     named = "" if every == 1 else f"; every {every}th is named"
     ax.set_xlabel(f"datum shown, round by round{named}")

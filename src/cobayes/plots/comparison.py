@@ -21,7 +21,6 @@ from cobayes.plots.house import (
     new_figure,
     shorten_label,
     style,
-    tidy,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 
 # The approximate number of markers on a curve of many rounds.
 _MARKERS = 12
+# Smaller changes of a probability cannot be seen in a picture.
+_FLAT = 0.005
 
 
 def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None) -> Axes:
@@ -57,23 +58,13 @@ def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None)
     ensembles = _read_ensembles(ensembles)
     ax = axes_or_new(ax)
     for position, ensemble in enumerate(ensembles):
-        share = ensemble.rounds_needed.cumulative()
-        style = line_style(ensemble.rule_name, position)
-        median = ensemble.rounds_needed.median
-        ax.step(
-            range(len(share)),
-            share,
-            where="post",
-            label=f"{ensemble.rule_name}, median {'never' if median is None else median}",
-            markevery=max(1, len(share) // _MARKERS),
-            markersize=4,
-            **style,
-        )
-    ax.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":")
+        share, median = ensemble.rounds_needed.cumulative(), ensemble.rounds_needed.median
+        label = f"{ensemble.rule_name}, median {'never' if median is None else median}"
+        line = {**line_style(ensemble.rule_name, position), "markersize": 4}
+        ax.step(range(len(share)), share, where="post", label=label, **line)
     level = ensembles[0].rounds_needed.level
-    _label_rounds(ax, f"share of learners {100 * level:g} % sure by then")
-    cut_flat_tail(ax, [ensemble.rounds_needed.cumulative() for ensemble in ensembles])
-    legend_of_curves(ax)
+    _finish(ax, f"share of learners {100 * level:g} % sure by then")
+    ax.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":")
     return ax
 
 
@@ -117,20 +108,11 @@ def plot_mean_beliefs(
         curves = {each.rule_name: (each.mean(), each.stderr()) for each in ensembles}
     for position, (name, (values, errors)) in enumerate(curves.items()):
         mean, error = np.asarray(values), 2.0 * np.asarray(errors)
-        style = line_style(name, position)
-        every = max(1, len(mean) // _MARKERS)
-        ax.plot(mean, label=name, markevery=every, markersize=4, **style)
-        ax.fill_between(
-            range(len(mean)),
-            mean - error,
-            mean + error,
-            color=style["color"],
-            alpha=0.2,
-            linewidth=0,
-        )
-    _label_rounds(ax, label)
-    cut_flat_tail(ax, [mean for mean, _ in curves.values()])
-    legend_of_curves(ax)
+        line = line_style(name, position)
+        ax.plot(mean, label=name, markersize=4, **line)
+        band = {"color": line["color"], "alpha": 0.2, "linewidth": 0}
+        ax.fill_between(range(len(mean)), mean - error, mean + error, **band)
+    _finish(ax, label)
     return ax
 
 
@@ -138,41 +120,22 @@ def _read_ensembles(ensembles: Any) -> list[Ensemble]:
     return items(ensembles, "ensembles", "ensembles, as simulate makes them", Ensemble, least=1)
 
 
-def cut_flat_tail(ax: Axes, curves: Sequence[ArrayLike], flat: float = 0.005) -> None:
-    """End the x axis soon after the last round in which a curve changes.
+def _finish(ax: Axes, value_label: str) -> None:
+    """Finish a picture of a probability over the rounds, one curve for each rule.
 
-    Parameters
-    ----------
-    ax
-        The axes, whose x axis shows rounds.
-    curves
-        One value for each round.
-    flat
-        From the round on in which a curve is closer than this to its last value, it does not
-        change.
+    The x axis ends soon after the last round in which a curve differs from its last value.
     """
-    last = max(len(np.asarray(curve)) for curve in curves) - 1
-    ends = []
-    for curve in curves:
-        values = np.asarray(curve, dtype=float)
-        moving = np.flatnonzero(np.abs(values - values[-1]) > flat)
-        ends.append(int(moving[-1]) + 1 if len(moving) else 0)
-    end = max(5, math.ceil(1.15 * max(ends)))
-    if end < 0.8 * last:
-        ax.set_xlim(0, end)
-        ax.set_xlabel(f"round (no change from here to {last})")
-        for line in ax.get_lines():
-            if line.get_markevery() is not None:
-                line.set_markevery(max(1, end // _MARKERS))
-
-
-def _label_rounds(ax: Axes, value_label: str) -> None:
-    """Finish a picture of a probability over the rounds, one curve for each rule."""
-    ax.set_xlabel("round")
-    ax.set_ylabel(value_label)
-    ax.set_ylim(0.0, 1.02)
+    ax.set(xlabel="round", ylabel=value_label, ylim=(0.0, 1.02))
     integer_ticks(ax)
-    tidy(ax)
+    curves = [np.asarray(line.get_ydata(), dtype=float) for line in ax.get_lines()]
+    last = max(map(len, curves)) - 1
+    moving = [np.flatnonzero(np.abs(curve - curve[-1]) > _FLAT) for curve in curves]
+    end = max(5, *(math.ceil(1.15 * (rounds[-1] + 1)) for rounds in moving if len(rounds)))
+    if end < 0.8 * last:
+        ax.set(xlim=(0, end), xlabel=f"round (no change from here to {last})")
+    for line in ax.get_lines():
+        line.set_markevery(max(1, min(end, last + 1) // _MARKERS))
+    legend_of_curves(ax)
 
 
 def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> Axes:
@@ -234,14 +197,12 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
         what = f"rounds until the belief in the truth is {comparison.level:g} (median)"
     else:
         ax.axvline(comparison.level, color="0.6", linewidth=0.8, linestyle=":")
-        what = (
-            f"mean belief in the truth after {num_rounds} rounds ({comparison.level:g} not reached)"
-        )
+        missed = f"({comparison.level:g} not reached)"
+        what = f"mean belief in the truth after {num_rounds} rounds {missed}"
     ax.set_yticks(list(heights.values()), list(heights))
     ax.set(xlim=(0, end), xlabel=what, ylabel="teacher")
     ax.grid(axis="y", alpha=0.3)
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
-    tidy(ax)
     return ax
 
 

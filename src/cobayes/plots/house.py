@@ -114,14 +114,14 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 3.6)) -> Axes:
-    """Return the user's Axes, or those of a new figure of this size in inches."""
+    """Return the user's Axes with our frame, or those of a new figure of this size in inches."""
     import_optional("matplotlib", "plots", "a picture")
     import matplotlib.pyplot as plt
     from matplotlib.axes import Axes
 
     if ax is not None:
-        return instance(ax, Axes, "ax", "Axes of Matplotlib")
-
+        tidy(instance(ax, Axes, "ax", "Axes of Matplotlib"))
+        return ax
     # Notebooks show only figures made by pyplot; no other function here uses pyplot's state.
     with style():
         return plt.subplots(figsize=size, layout="constrained")[1]
@@ -144,10 +144,8 @@ def integer_ticks(ax: Axes) -> None:
 
 def tidy(ax: Axes) -> None:
     """Remove the frame's upper and right lines, and draw the others in grey."""
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_color("#888888")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color("#888888")
     ax.tick_params(color="#888888", labelcolor=INK)
 
 
@@ -173,9 +171,10 @@ def shorten_label(text: str, limit: int = 22) -> str:
 
 
 def with_subscripts(text: str) -> str:
-    """Write the paper's names with subscripts: ``h_1`` as h₁, ``M'_2`` as M′₂."""
-    return re.sub(
-        r"\b([A-Za-z])('?)_(\d)\b",
-        lambda name: name[1] + ("′" if name[2] else "") + "₀₁₂₃₄₅₆₇₈₉"[int(name[3])],
-        text,
-    )
+    """Write names as the paper prints them: ``h_1`` as h₁, ``M'_2`` as M′₂, ``theta_3`` as θ₃."""
+
+    def printed(name: re.Match[str]) -> str:
+        letter, prime, digit = name.groups()
+        return letter.replace("theta", "θ") + prime.replace("'", "′") + "₀₁₂₃₄₅₆₇₈₉"[int(digit)]
+
+    return re.sub(r"\b(theta|[A-Za-z])('?)_(\d)\b", printed, text)

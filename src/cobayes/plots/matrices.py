@@ -59,25 +59,16 @@ def plot_matrix(
     rows, columns = model.shape
     ax = axes_or_new(ax, size=(1.6 + 0.75 * min(columns, 12), 1.2 + 0.42 * min(rows, 24)))
     low, high = (0.0, float(model.matrix.max())) if limits is None else color_limits(limits)
-    image = ax.imshow(
-        model.matrix, cmap=COLORMAP, vmin=low, vmax=high, aspect="auto", interpolation="nearest"
-    )
+    shades = {"cmap": COLORMAP, "vmin": low, "vmax": high, "interpolation": "nearest"}
+    image = ax.imshow(model.matrix, aspect="auto", **shades)
     _name_cells(ax, model)
     if write_values is None:
         write_values = rows <= _MAX_WRITTEN_ROWS and columns <= _MAX_WRITTEN_COLUMNS
     if write_values:
         for (i, j), value in np.ndenumerate(model.matrix):
             # cividis is light above its middle.
-            light = (value - low) > 0.55 * (high - low)
-            ax.text(
-                j,
-                i,
-                f"{value:.3g}",
-                ha="center",
-                va="center",
-                fontsize="small",
-                color="black" if light else "white",
-            )
+            color = "black" if value - low > 0.55 * (high - low) else "white"
+            ax.text(j, i, f"{value:.3g}", ha="center", va="center", fontsize="small", color=color)
     if title is not None:
         ax.set_title(title)
     if colorbar:
@@ -127,49 +118,36 @@ def plot_scaling(
 
     model = as_model(matrix)
     if axes is None:
-        left = axes_or_new(
-            None, (4.0 + 1.3 * min(model.shape[1], 8), 1.2 + 0.42 * min(model.shape[0], 24))
-        )
-        figure = left.figure
-        left.remove()
+        rows, columns = model.shape
+        size = 4.0 + 1.3 * min(columns, 8), 1.2 + 0.42 * min(rows, 24)
+        figure = axes_or_new(None, size).figure
+        figure.clear()
         axes = tuple(figure.subplots(1, 2))
     try:
         left, right = axes
     except (TypeError, ValueError):
         raise CobayesError(f"axes is {axes!r}; expected two Axes, one for each matrix.") from None
     scaled = SCBI(model).posteriors(model.distribution(belief, name="belief"))
+    scaled = Model(np.maximum(scaled, np.finfo(float).tiny), model.data, model.hypotheses)
     above = (r"$M$", r"$M^{\langle n\theta\rangle}$")
     if titles is not None:
         above = items(titles, "titles", "two texts", str, least=2)
     plot_matrix(model, title=above[0], colorbar=True, ax=left)
-    plot_matrix(
-        Model(np.maximum(scaled, np.finfo(np.float64).tiny), model.data, model.hypotheses),
-        title=above[1],
-        limits=(0.0, 1.0),
-        colorbar=True,
-        ax=right,
-    )
+    plot_matrix(scaled, title=above[1], limits=(0.0, 1.0), colorbar=True, ax=right)
     return left, right
 
 
 def _name_cells(ax: Axes, model: Model) -> None:
-    ax.set_xlabel("hypothesis")
-    ax.set_ylabel("datum")
+    ax.set(xlabel="hypothesis", ylabel="datum")
     rows, columns = model.shape
     if columns <= _MAX_NAMED:
         names = [shorten_label(name) for name in model.hypotheses]
-        slanted = sum(map(len, names)) > 30 or columns > 12
-        ax.set_xticks(
-            range(columns),
-            names,
-            rotation=40 if slanted else 0,
-            ha="right" if slanted else "center",
-            rotation_mode="anchor",
-        )
+        is_slanted = sum(map(len, names)) > 30 or columns > 12
+        slant = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if is_slanted else {}
+        ax.set_xticks(range(columns), names, **slant)
     if rows <= _MAX_NAMED:
         ax.set_yticks(range(rows), [shorten_label(name) for name in model.data])
         if rows > 16:
             ax.tick_params(axis="y", labelsize="x-small")
     ax.tick_params(length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.spines[:].set_visible(False)

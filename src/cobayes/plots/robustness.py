@@ -7,23 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobayes._input.tables import as_floats
 from cobayes._input.validation import instance, whole_number
-from cobayes.errors import CobayesError
 from cobayes.plots.house import (
+    BLUE,
     COLORMAP,
     FAINT,
-    HYPOTHESIS_COLORS,
     INK,
     VERMILION,
     axes_or_new,
     new_figure,
     shorten_label,
     style,
-    tidy,
     with_subscripts,
 )
-from cobayes.plots.simplex import CORNERS, HEIGHT, draw_frame, project
+from cobayes.plots.simplex import draw_frame, project, values_of
 from cobayes.stability.robustness import Robustness
 
 if TYPE_CHECKING:
@@ -59,22 +56,14 @@ def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = Non
     ax = axes_or_new(ax, size=(6.4, 4.2))
     most = whole_number(most, "most", 1)
     order = np.argsort([rate.value for rate in result.moved_rates])[:most][::-1]
-    places = np.arange(len(order))
     for place, k in enumerate(order):
-        is_worst = k == result.worst
-        ax.errorbar(
-            result.moved_rates[k].value,
-            place,
-            xerr=2.0 * result.moved_rates[k].stderr,
-            fmt="D" if is_worst else "o",
-            color=VERMILION if is_worst else HYPOTHESIS_COLORS[0],
-            markersize=5,
-        )
+        rate = result.moved_rates[k]
+        fmt, color = ("D", VERMILION) if k == result.worst else ("o", BLUE)
+        ax.errorbar(rate.value, place, xerr=2.0 * rate.stderr, fmt=fmt, color=color, markersize=5)
     ax.grid(axis="x", color=FAINT, linewidth=0.5)
     names = [with_subscripts(result.describe_direction(int(k))) for k in order]
-    ax.set_yticks(places, names, fontsize=8)
+    ax.set_yticks(range(len(order)), names, fontsize=8)
     ax.set_xlabel(f"success rate at distance {result.distances.max():.3g}")
-    tidy(ax)
     return ax
 
 
@@ -109,11 +98,7 @@ def plot_robustness_map(
     instance(result, Robustness, "result", "what robustness returns")
     ax = axes_or_new(ax, size=(5.4, 4.4))
     x, y = project(grid).T
-    rates = as_floats(values, copy=False, name="values")
-    if rates.shape != x.shape:
-        raise CobayesError(
-            f"{rates.size} values were given for {x.size} points; expected one for each."
-        )
+    rates = values_of(values, x.size)
     drawn = ax.tricontourf(x, y, rates, levels=np.linspace(0.0, 1.0, 11), cmap=COLORMAP)
     names = result.rate.hypotheses
     draw_frame(ax, names, highlight=names.index(result.rate.hypothesis), grid=None)
@@ -122,21 +107,14 @@ def plot_robustness_map(
     start, end = project(np.array([result.teacher_prior, result.worst_prior]))
     # The arrow is drawn longer than the step itself, which may be too short to see.
     aim = start + (end - start) / np.linalg.norm(end - start) * 0.16
-    ax.annotate(
-        "",
-        aim,
-        start,
-        arrowprops={"arrowstyle": "-|>", "color": VERMILION, "linewidth": 1.8},
-        zorder=6,
-    )
+    arrow = {"arrowstyle": "-|>", "color": VERMILION, "linewidth": 1.8}
+    ax.annotate("", aim, start, arrowprops=arrow, zorder=6)
     ax.plot(*start, "o", color="white", markeredgecolor=INK, zorder=7, label="teacher's idea")
     if not np.array_equal(result.learner_prior, result.teacher_prior):
         place = project(result.learner_prior)
         ax.plot(*place, "s", color="white", markeredgecolor=INK, zorder=7, label="the learner")
     ax.plot([], [], color=VERMILION, linewidth=1.8, label="most dangerous direction")
     ax.legend(loc="upper right", fontsize=8, frameon=False, bbox_to_anchor=(1.02, 1.06))
-    ax.set_xlim(CORNERS[0, 0] - 0.14, CORNERS[1, 0] + 0.14)
-    ax.set_ylim(-0.14, HEIGHT + 0.12)
     return ax
 
 

@@ -16,6 +16,7 @@ from cobayes.plots.house import (
     COLORMAP,
     FAINT,
     INK,
+    YELLOW,
     axes_or_new,
     color_limits,
     line_style,
@@ -90,45 +91,28 @@ def draw_frame(
                 ends[0, (corner + 1) % 3] = ends[1, (corner + 2) % 3] = 1.0 - level
                 ax.plot(*project(ends).T, color=FAINT, linewidth=0.5, zorder=0.5)
     ax.plot(*closed.T, color="#777777", linewidth=1.0, zorder=1, solid_joinstyle="round")
+    names = make_labels(labels, 3, "hypothesis")
     if highlight is not None:
-        ax.plot(
-            *CORNERS[
-                find(
-                    highlight,
-                    ("0", "1", "2") if labels is None else tuple(map(str, labels)),
-                    "hypothesis",
-                )
-            ],
-            marker="*",
-            markersize=15,
-            color="#F0E442",
-            markeredgecolor=INK,
-            markeredgewidth=0.8,
-            zorder=2,
-        )
-    if labels is not None:
-        _label_corners(ax, labels)
-    ax.set_aspect("equal")
-    ax.set_xlim(-0.14, 1.14)
-    ax.set_ylim(-0.14, HEIGHT + 0.12)
+        star = {"marker": "*", "markersize": 15, "color": YELLOW, "mec": INK, "mew": 0.8}
+        ax.plot(*CORNERS[find(highlight, names, "hypothesis")], zorder=2, **star)
+    sides = ((-12, "top"), (-12, "top"), (11, "bottom"))
+    for corner, name, (up, side) in zip(CORNERS, names, sides, strict=True):
+        if labels is not None:
+            place = {"xytext": (0, up), "textcoords": "offset points", "ha": "center", "va": side}
+            ax.annotate(shorten_label(name), corner, color=INK, **place)
+    ax.set(aspect="equal", xlim=(-0.14, 1.14), ylim=(-0.14, HEIGHT + 0.12))
     ax.set_axis_off()
     return ax
 
 
-def _label_corners(ax: Axes, labels: Sequence[object]) -> None:
-    offsets = ((0, -12, "top"), (0, -12, "top"), (0, 11, "bottom"))
-    for corner, label, (dx, dy, vertical) in zip(
-        CORNERS, make_labels(labels, 3, "hypothesis"), offsets, strict=True
-    ):
-        ax.annotate(
-            shorten_label(str(label)),
-            corner,
-            xytext=(dx, dy),
-            textcoords="offset points",
-            ha="center",
-            va=vertical,
-            color=INK,
+def values_of(values: ArrayLike, num_points: int) -> NDArray[np.float64]:
+    """Return the values that colours show; raise an error unless there is one for each point."""
+    found = as_floats(values, copy=False, name="values")
+    if found.shape != (num_points,):
+        raise CobayesError(
+            f"{found.size} values were given for {num_points} points; expected one for each."
         )
+    return found
 
 
 def plot_simplex_points(
@@ -186,13 +170,9 @@ def plot_simplex_points(
     low, high = (None, None) if limits is None else color_limits(limits)
     options: dict[str, Any] = {"s": size, "linewidths": 0.0, "zorder": 3}
     if values is not None:
-        shades = as_floats(values, copy=False, name="values")
-        if shades.shape != points.shape[:1]:
-            raise CobayesError(
-                f"{shades.size} values were given for {len(points)} points; expected one for each."
-            )
+        shades = values_of(values, len(points))
         options |= {"c": shades, "cmap": COLORMAP, "vmin": low, "vmax": high}
-    drawn = ax.scatter(points[:, 0], points[:, 1], **(options | scatter))
+    drawn = ax.scatter(*points.T, **(options | scatter))
     if values is not None:
         bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7)
         bar.outline.set_visible(False)
@@ -240,31 +220,17 @@ def plot_simplex_path(
     >>> ax = cb.plots.plot_simplex_path(lesson)
     """
     trace = as_trace(lesson, hypotheses=hypotheses)
-    if len(trace.hypotheses) != 3:
-        raise CobayesError(
-            f"the triangle shows exactly three hypotheses; this lesson has "
-            f"{len(trace.hypotheses)}.",
-            "draw belief bars or curves for any other number.",
-        )
     points = project(trace.beliefs)
     ax = axes_or_new(ax, size=(4.6, 4.0))
     if frame:
         draw_frame(ax, trace.hypotheses, highlight=trace.hypothesis)
     name = label if label is not None else trace.name
     style = line_style(name or "SCBI", len(ax.get_lines()))
-    color, marker = style["color"], style["marker"]
-    ax.plot(
-        *points.T,
-        linewidth=1.5,
-        markersize=4.5,
-        markeredgecolor="white",
-        markeredgewidth=0.5,
-        label=name,
-        zorder=4,
-        **style,
-    )
-    ax.plot(*points[0], "o", markersize=9, fillstyle="none", color="#222222", zorder=5)
-    ax.plot(*points[-1], marker, markersize=9, color=color, markeredgecolor="#222222", zorder=6)
+    edge = {"markeredgecolor": "white", "markeredgewidth": 0.5}
+    ax.plot(*points.T, linewidth=1.5, markersize=4.5, label=name, zorder=4, **edge, **style)
+    ax.plot(*points[0], "o", markersize=9, fillstyle="none", color=INK, zorder=5)
+    last = {"marker": style["marker"], "color": style["color"], "markeredgecolor": INK}
+    ax.plot(*points[-1], markersize=9, zorder=6, **last)
     if name is not None:
         ax.legend(frameon=False, loc="upper left", fontsize="small", borderaxespad=0.0)
     return ax

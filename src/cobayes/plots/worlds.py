@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,6 @@ from cobayes.plots.house import (
     line_style,
     new_figure,
     shorten_label,
-    tidy,
 )
 from cobayes.worlds import GridWorld
 
@@ -73,57 +72,28 @@ def plot_world(
     >>> ax = cb.plots.plot_world(world)
     """
     ax = axes_or_new(ax, board_size(instance(world, GridWorld, "world", "a GridWorld")))
-    from matplotlib.patches import Rectangle
-
     levels = np.ones(len(world.goals))
     if belief is not None:
         levels = world.model.distribution(belief, name="belief")
     path = [world.states[world.state_position(square)] for square in items(path, "path", "squares")]
     true_goal = None if goal is None else world.goal_index(goal)
-    for row in range(world.height):
-        for column in range(world.width):
-            is_wall = (row, column) in world.walls
-            ax.add_patch(
-                Rectangle(
-                    (column - 0.5, row - 0.5),
-                    1,
-                    1,
-                    facecolor=WALL if is_wall else "white",
-                    edgecolor=FAINT,
-                    linewidth=0.8,
-                )
-            )
+    for square in np.ndindex(world.height, world.width):
+        color = WALL if square in world.walls else "white"
+        _draw_square(ax, square, facecolor=color, edgecolor=FAINT, linewidth=0.8)
     row, column = world.start
     # The label of the start is in a corner of its square that the walk does not cross.
     down, right = (path[1][0] - row, path[1][1] - column) if len(path) > 1 else (0, 0)
     x, ha = (0.4, "right") if right < 0 else (-0.4, "left")
     y, va = (-0.4, "top") if down > 0 else (0.4, "bottom")
     ax.text(column + x, row + y, "S", ha=ha, va=va, color="#777777", fontsize=11)
-    for position, (label, (row, column)) in enumerate(world.goals.items()):
+    for position, (label, square) in enumerate(world.goals.items()):
         level = float(np.clip(levels[position], 0.0, 1.0))
-        # Rows grow downwards: the filling starts at the lower edge of the square.
-        ax.add_patch(
-            Rectangle(
-                (column - 0.5, row + 0.5 - level), 1, level, **bar_style(position), alpha=0.85
-            )
-        )
-        is_true = position == true_goal
-        ax.add_patch(
-            Rectangle(
-                (column - 0.5, row - 0.5),
-                1,
-                1,
-                fill=False,
-                edgecolor=INK,
-                linewidth=2.4 if is_true else 0.8,
-                zorder=4 if is_true else 3,
-            )
-        )
-        _write_goal(ax, row, column, label, None if belief is None else level)
+        _draw_square(ax, square, level, **bar_style(position), alpha=0.85)
+        width, above = (2.4, 4) if position == true_goal else (0.8, 3)
+        _draw_square(ax, square, fill=False, edgecolor=INK, linewidth=width, zorder=above)
+        _write_goal(ax, *square, label, None if belief is None else level)
     _draw_path(ax, path, list(world.goals.values()))
-    ax.set_xlim(-0.55, world.width - 0.45)
-    ax.set_ylim(world.height - 0.45, -0.55)
-    ax.set_aspect("equal")
+    ax.set(aspect="equal", xlim=(-0.55, world.width - 0.45), ylim=(world.height - 0.45, -0.55))
     ax.set_anchor("S")  # free height is used by the title
     ax.set_axis_off()
     if title:
@@ -158,17 +128,10 @@ def plot_walk(lesson: Lesson, moves: int | None = None, *, ax: Axes | None = Non
     shown = _number_of_moves(moves, lesson.num_rounds)
     belief = lesson.beliefs[shown]
     move = f", {lesson.data_labels[shown - 1]}" if shown else ""
-    return plot_world(
-        world,
-        belief,
-        path=lesson.states[: shown + 1],
-        goal=lesson.hypothesis,
-        title=(
-            f"{describe_agents(lesson)}, move {shown}{move}\nwatcher's belief in "
-            f"{shorten_label(lesson.hypothesis_label)}: {percent(belief[lesson.hypothesis])}"
-        ),
-        ax=ax,
-    )
+    label, level = shorten_label(lesson.hypothesis_label), percent(belief[lesson.hypothesis])
+    title = f"{describe_agents(lesson)}, move {shown}{move}\nwatcher's belief in {label}: {level}"
+    path, goal = lesson.states[: shown + 1], lesson.hypothesis
+    return plot_world(world, belief, path=path, goal=goal, title=title, ax=ax)
 
 
 def plot_certainty(
@@ -205,13 +168,10 @@ def plot_certainty(
         ax.plot(range(len(values)), values, label=describe_agents(walk), markersize=4, **style)
     ax.axhline(0.95, color="#888888", linewidth=0.8, linestyle=":")
     ax.text(-0.1, 0.945, "95 %", ha="left", va="top", fontsize=8, color="#666666")
-    ax.set_xlim(-0.2, max(longest, 1) + 0.2)
-    ax.set_ylim(0.0, 1.03)
-    ax.set_xlabel("moves")
-    ax.set_ylabel("belief in the true goal")
+    ax.set(xlim=(-0.2, max(longest, 1) + 0.2), ylim=(0.0, 1.03))
+    ax.set(xlabel="moves", ylabel="belief in the true goal")
     integer_ticks(ax)
     ax.legend(frameon=False, fontsize=9, loc="lower right")
-    tidy(ax)
     return ax
 
 
@@ -269,15 +229,10 @@ def save_animation(
     colors = np.array(palette.getpalette()).reshape(-1, 3)
     colors[colors.min(axis=1) >= 244] = 255
     palette.putpalette(colors.ravel().tolist())
-    frames = [frame.quantize(palette=palette, dither=0) for frame in frames]
+    first, *others = (frame.quantize(palette=palette, dither=0) for frame in frames)
+    times = [milliseconds] * last + [3 * milliseconds]
     try:
-        frames[0].save(
-            target,
-            save_all=True,
-            append_images=frames[1:],
-            duration=[milliseconds] * last + [3 * milliseconds],
-            loop=0,
-        )
+        first.save(target, save_all=True, append_images=others, duration=times, loop=0)
     except OSError as error:
         raise CobayesError(f"{target} cannot be written: {error.strerror or error}.") from None
 
@@ -331,6 +286,14 @@ def require_grid(lesson: Lesson) -> GridWorld:
     return world
 
 
+def _draw_square(ax: Axes, square: tuple[int, int], height: float = 1.0, **style: Any) -> None:
+    """Draw a square of the board, or its lower part; rows grow downwards."""
+    from matplotlib.patches import Rectangle
+
+    row, column = square
+    ax.add_patch(Rectangle((column - 0.5, row + 0.5 - height), 1, height, **style))
+
+
 def _write_goal(ax: Axes, row: int, column: int, label: str, level: float | None) -> None:
     from matplotlib.patheffects import withStroke
 
@@ -356,27 +319,13 @@ def _draw_path(
         rows[-1] -= 0.45 * np.sign(rows[-1] - rows[-2])
         columns[-1] -= 0.45 * np.sign(columns[-1] - columns[-2])
     ax.plot(columns, rows, color=INK, linewidth=2.0, alpha=0.55, zorder=5, solid_capstyle="round")
-    for before, after in itertools.pairwise(path):
-        if before != after:
-            middle = ((before[1] + after[1]) / 2, (before[0] + after[0]) / 2)
-            ax.annotate(
-                "",
-                xy=(
-                    middle[0] + 0.12 * (after[1] - before[1]),
-                    middle[1] + 0.12 * (after[0] - before[0]),
-                ),
-                xytext=middle,
-                arrowprops={"arrowstyle": "->", "color": INK, "linewidth": 1.6},
-                zorder=5,
-            )
+    arrow = {"arrowstyle": "->", "color": INK, "linewidth": 1.6}
+    for before, after in itertools.pairwise(np.array(path, dtype=float)[:, ::-1]):
+        middle = (before + after) / 2
+        if (before != after).any():
+            tip = middle + 0.12 * (after - before)
+            ax.annotate("", xy=tip, xytext=middle, arrowprops=arrow, zorder=5)
     # On a goal the walker stands in the corner, so that the label can be read.
-    aside = 0.32 if is_at_goal else 0.0
-    ax.plot(
-        path[-1][1] + aside,
-        path[-1][0] - aside,
-        "o",
-        color=INK,
-        markersize=8 if aside else 11,
-        markeredgecolor="white",
-        zorder=7,
-    )
+    (row, column), aside = path[-1], 0.32 if is_at_goal else 0.0
+    dot = {"color": INK, "markersize": 8 if aside else 11, "markeredgecolor": "white"}
+    ax.plot(column + aside, row - aside, "o", zorder=7, **dot)
