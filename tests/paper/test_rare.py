@@ -61,10 +61,10 @@ def test_incremental_scores_stay_true_and_above_the_level(shape):
     found = population(*shape)
     level = float(np.quantile(found.scores, 0.5))
     found.resample(level)
-    before = found.exponentials.copy()
+    before = found.lines[0].copy()
     acceptance = found.move(level, 0.6, num_sweeps=5)
     assert 0.0 < acceptance < 1.0
-    assert np.mean(before == found.exponentials) < 0.5
+    assert np.mean(before == found.lines[0]) < 0.5
     assert found.scores.min() > level
     np.testing.assert_allclose(found.scores, scores_of(found), rtol=1e-10, atol=1e-12)
 

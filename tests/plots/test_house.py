@@ -11,6 +11,7 @@ from cobayes.plots import (
     plot_matrix,
     plot_simplex_path,
 )
+from cobayes.plots.house import with_subscripts
 
 
 def test_given_axes_leave_pyplot_alone(lessons, ax):
@@ -62,6 +63,20 @@ def test_a_wrong_object_is_a_clear_error(name, wrong, tmp_path):
     more["plot_robustness_map"] = [[[0.2, 0.3, 0.5]], [1.0]]
     with pytest.raises(cb.CobayesError):
         getattr(plots, name)(wrong, *more.get(name, []))
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("h_1", "h₁"),
+        ("M'_2", "M′₂"),
+        ("theta'_5", "θ′₅"),
+        ("my_1", "my_1"),
+        ("M_1, new", "M₁, new"),
+    ],
+)
+def test_names_of_the_paper_are_written_as_it_prints_them(name, printed):
+    assert with_subscripts(name) == printed
 
 
 def test_a_world_is_not_a_walk():

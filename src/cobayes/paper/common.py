@@ -57,9 +57,3 @@ def draw_points(ax: Axes, x: Any, y: Any, errors: Any = None, **style: Any) -> N
     """Draw points with error bars, without a line."""
     style = {"markersize": 3.5, "elinewidth": 1.0, "capsize": 1.5, **style, "linestyle": "none"}
     ax.errorbar(x, y, errors, **style)
-
-
-def in_symbols(name: str) -> str:
-    """Write ``M'_1`` as M′₁ and ``theta_2`` as θ₂."""
-    text, number = name.replace("theta", "θ").replace("'", "′").split("_")
-    return text + "₀₁₂₃₄₅₆₇₈₉"[int(number)]

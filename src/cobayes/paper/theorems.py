@@ -12,15 +12,14 @@ from cobayes.example_library import examples
 from cobayes.lessons import simulate
 from cobayes.model import Model
 from cobayes.paper.beliefs import random_matrix
-from cobayes.paper.common import (
-    draw_points,
-    in_symbols,
-    new_axes,
-    share_intervals,
-    words,
-    write_section,
+from cobayes.paper.common import draw_points, new_axes, share_intervals, words, write_section
+from cobayes.plots.house import (
+    GREY,
+    HYPOTHESIS_COLORS,
+    integer_ticks,
+    line_style,
+    with_subscripts,
 )
-from cobayes.plots.house import GREY, HYPOTHESIS_COLORS, integer_ticks, line_style
 from cobayes.report.claims import Claim, Verdict, judge_agreement, judge_interval
 from cobayes.report.section import Context, Section
 from cobayes.rules import BI, SCBI
@@ -407,18 +406,12 @@ def build(context: Context) -> Section:
             "limits": (SETTLED, MAX_UNIFORM_ROUNDS),
             "mixture": result["mixtures"].statistics,
             "mixture_rounds": MIXTURE_ROUNDS,
-            "shown": _shown,
+            "shown": with_subscripts,
         },
         figures=_draw(slopes, {n: result[f"invariants, {n}"].statistics for n in models}),
         data={"theorems": slopes},
         claims=judge_theorems(slopes, models, result, context.rng()),
     )
-
-
-def _shown(name: str) -> str:
-    """Return a matrix's name for a text, with the paper's symbols."""
-    first, comma, rest = name.partition(",")
-    return (in_symbols(first) if first.startswith("M") else first) + comma + rest
 
 
 def _draw(slopes: pd.DataFrame, reports: Mapping[str, Any]) -> dict[str, Figure]:
@@ -434,8 +427,8 @@ def _draw(slopes: pd.DataFrame, reports: Mapping[str, Any]) -> dict[str, Figure]
     # The supplement's five matrices.
     for k, name in enumerate(f"M_{k}" for k in range(1, 6)):
         if name in reports:
-            means, color = reports[name]["mean_belief"], HYPOTHESIS_COLORS[k]
-            ax.plot(means, color=color, marker="os^Dv"[k], markersize=4, label=_shown(name))
+            style = {"color": HYPOTHESIS_COLORS[k], "marker": "os^Dv"[k], "markersize": 4}
+            ax.plot(reports[name]["mean_belief"], label=with_subscripts(name), **style)
     ax.set(xlabel="round", ylabel="exact mean of θ(h)")
     integer_ticks(ax)
     ax.legend(fontsize=8.5)

@@ -7,7 +7,6 @@ import pytest
 
 import cobayes as cb
 from cobayes.paper import stability
-from cobayes.paper.common import in_symbols
 from cobayes.paper.stability.cases import (
     FIGURE_FOUR,
     Case,
@@ -94,9 +93,7 @@ def test_a_parameter_that_changes_nothing_in_a_figure_is_refused(tmp_path):
     assert "num_uniform=150 (any prior: Figures 4 B, 4 D, S5, S6)" in (caught.value.hint or "")
 
 
-def test_names_in_symbols():
-    assert in_symbols("M'_2") == "M′₂"
-    assert in_symbols("theta_5") == "θ₅"
+def test_the_title_of_a_case_is_written_as_in_the_paper():
     assert Case("disc", "M_3", "theta_1").title == "M₃, θ₁"
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cobayes.paper.common import in_symbols, write_section
+from cobayes.paper.common import write_section
 from cobayes.paper.stability import claims, pictures
 from cobayes.paper.stability.cases import (
     CENTRE,
@@ -33,6 +33,7 @@ from cobayes.paper.stability.experiment import (
     success_rates,
     used_share,
 )
+from cobayes.plots.house import with_subscripts
 from cobayes.report.claims import Claim
 from cobayes.report.section import Context, Section
 from cobayes.runs import Estimate
@@ -95,14 +96,14 @@ def gaps(found: Found) -> dict[str, Any]:
     """Return the 90 % quantile of (upper bound - success rate) over learners, by matrix."""
     learners = joined(found)
     gap = (learners.bound_high - learners.success).groupby(learners.matrix).quantile(0.9)
-    return {"gaps": gap.sort_values().rename(index=in_symbols).to_dict()}
+    return {"gaps": gap.sort_values().rename(index=with_subscripts).to_dict()}
 
 
 def shares(found: Found) -> dict[str, Any]:
     """Return the largest share of Conjecture 5.3's bound on failure, by matrix and distance."""
     rows = {}
     for matrix, learners in joined(found).groupby("matrix"):
-        rows[in_symbols(str(matrix))] = row = []
+        rows[with_subscripts(str(matrix))] = row = []
         for distance, (promise, _) in PROMISES.items():
             telling = learners.loc[(learners[promise] > 0.0) & (learners.kind != CENTRE)]
             share, error = (np.asarray(column) for column in used_share(telling, distance))

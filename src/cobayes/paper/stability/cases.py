@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cobayes.example_library import examples
 from cobayes.model import Model
-from cobayes.paper.common import in_symbols
+from cobayes.plots.house import with_subscripts
 from cobayes.report.section import Context
 from cobayes.theory.rates import relevant_hypothesis
 
@@ -126,7 +126,7 @@ class Case:
     @property
     def title(self) -> str:
         """Matrix and prior as the paper writes them."""
-        return f"{in_symbols(self.matrix)}, {in_symbols(self.prior)}"
+        return f"{with_subscripts(self.matrix)}, {with_subscripts(self.prior)}"
 
     @property
     def is_relevant(self) -> bool:

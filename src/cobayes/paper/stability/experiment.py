@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.paper.common import in_symbols
 from cobayes.paper.stability.cases import DISC, Case, Effort, learners_of, plane_basis, points_of
+from cobayes.plots.house import with_subscripts
 from cobayes.report.claims import ERROR_RATE
 from cobayes.report.section import Context
 from cobayes.rules import SCBI
@@ -281,7 +281,7 @@ def _fit_cone(rates: CaseRates) -> dict[str, Any]:
     between = _acute(_ANGLES[without.argmax(axis=0)] - _ANGLES[without.argmin(axis=0)])
     curve = _curve_angle(own, rates.case.model.matrix[:, 0])
     return {
-        "title": f"{in_symbols(rates.case.matrix)}, {rates.case.role} column",
+        "title": f"{with_subscripts(rates.case.matrix)}, {rates.case.role} column",
         "slow": max(speeds[slow], least),
         "fast": speeds[fast],
         "ratio": speeds[fast] / max(speeds[slow], least),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.paper.common import in_symbols, new_axes
+from cobayes.paper.common import new_axes
 from cobayes.paper.stability.cases import (
     CENTRE,
     DISC,
@@ -29,6 +29,7 @@ from cobayes.plots.house import (
     SKY,
     VERMILION,
     new_figure,
+    with_subscripts,
 )
 from cobayes.plots.simplex import CORNERS, draw_frame, project
 from cobayes.stability.bounds import frechet
@@ -87,7 +88,7 @@ def disc_grid(found: Found, _: int) -> Figures:
     )
     for ax, rates in zip(axes[0], found[:columns], strict=True):
         _draw_position(ax, rates.case.teacher_prior, radius)
-        ax.set_title(in_symbols(rates.case.prior), fontsize=12, color=INK)
+        ax.set_title(with_subscripts(rates.case.prior), fontsize=12, color=INK)
     for ax, rates in zip(axes[1:].flat, found, strict=True):
         area = _dot_area(106.0, len(rates.learners) - 1 + rates.learners.attrs["num_left_out"])
         flat = project(rates.points)
@@ -95,7 +96,7 @@ def disc_grid(found: Found, _: int) -> Figures:
         ax.plot(*flat[0], "+", color=INK, markersize=6, markeredgewidth=1.2, zorder=3)
         _zoom_to(ax, flat)
     for ax, matrix in zip(axes[1:, 0], matrices, strict=True):
-        _name_row(ax, -0.1, 0.5, in_symbols(matrix), ha="right", va="center")
+        _name_row(ax, -0.1, 0.5, with_subscripts(matrix), ha="right", va="center")
     figure.subplots_adjust(left=0.06, right=0.89, top=0.965, bottom=0.01, wspace=0.04, hspace=0.04)
     bar = figure.colorbar(axes[1, 0].collections[0], cax=figure.add_axes((0.915, 0.12, 0.018, 0.6)))
     bar.set_label("success rate", fontsize=11)
@@ -185,7 +186,7 @@ def column_grid(found: Found, _: int) -> Figures:
     for ax, title in zip(axes[0], titles, strict=True):
         ax.set_title(title, fontsize=10.5, color=INK)
     for ax, rates in zip(axes[:, 0], found[::2], strict=True):
-        _name_row(ax, -0.02, 0.75, in_symbols(rates.case.matrix))
+        _name_row(ax, -0.02, 0.75, with_subscripts(rates.case.matrix))
     place = figure.add_axes((0.25, 0.055, 0.5, 0.01))
     bar = figure.colorbar(axes[0, 0].collections[0], cax=place, orientation="horizontal")
     bar.set_label("success rate (first and third column of panels)", fontsize=9.5)
@@ -320,9 +321,9 @@ def _grid(
         draw(rates, ax)
         ax.tick_params(labelsize=7.5, length=2.5, pad=2)
     for ax, prior in zip(axes[0], priors, strict=True):
-        ax.set_title(in_symbols(prior), fontsize=11, color=INK)
+        ax.set_title(with_subscripts(prior), fontsize=11, color=INK)
     for ax, matrix in zip(axes[:, 0], matrices, strict=True):
-        ax.set_ylabel(in_symbols(matrix), fontsize=11, rotation=0, labelpad=14, va="center")
+        ax.set_ylabel(with_subscripts(matrix), fontsize=11, rotation=0, labelpad=14, va="center")
     # Laying out dozens of panels by constraints takes longer than drawing them.
     figure.subplots_adjust(
         left=0.085,
