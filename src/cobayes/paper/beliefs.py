@@ -38,14 +38,10 @@ PARTS = {"exact": (5, 300, 24, 1), "simulated": (30, 500, 60, 5)}
 def beliefs_experiment(context: Context, part: str) -> Experiment:
     """Return the experiment of the upper panels, "exact", or of the lower panels, "simulated"."""
     num_rounds, paper, quick, per_shard = PARTS[part]
-    num_matrices = context.setting(
-        f"num_matrices_{part}", context.count(paper, at_least=2, quick=quick)
-    )
-    parameters = {
-        "part": part,
-        "size": context.setting("size", SIZE),
-        "num_rounds": context.setting(f"num_rounds_{part}", num_rounds),
-    }
+    count = context.count(paper, at_least=2, quick=quick)
+    num_matrices = context.setting(f"num_matrices_{part}", count)
+    parameters = {"part": part, "size": context.setting("size", SIZE)}
+    parameters["num_rounds"] = context.setting(f"num_rounds_{part}", num_rounds)
     if part == "simulated":
         parameters["num_lessons"] = context.setting("num_lessons", NUM_LESSONS)
     point = Point(part, parameters, num_matrices, per_shard)
@@ -184,13 +180,10 @@ def build(context: Context) -> Section:
         for beliefs in both
         for name in QUANTITIES
     }
+    size = plans[0].points[0].parameters["size"]
     return write_section(
         "figure-3",
-        values={
-            "size": plans[0].points[0].parameters["size"],
-            "panels": both,
-            "quantities": QUANTITIES,
-        },
+        values={"size": size, "panels": both, "quantities": QUANTITIES},
         figures=figures,
         data={"figure-3": pd.concat(both)},
         claims=judge_figure_3(*both),

@@ -54,16 +54,14 @@ def beyond_experiment(context: Context) -> Experiment:
     quick = context.is_quick
     depth = context.setting("depth", 11 if quick else 12)
     slope_rounds = context.setting("num_slope_rounds", 400 if quick else 1000)
-    num_slopes = context.setting(
-        "num_slope_lessons", context.count(20_000, at_least=100, quick=500)
-    )
+    slopes = context.setting("num_slope_lessons", context.count(20_000, at_least=100, quick=500))
     num_lessons = context.setting("num_lessons", context.count(2000, at_least=50, quick=200))
     teacher_rounds = context.setting("num_teacher_rounds", 6 if quick else 8)
     points = [Point(f"enclosure, {k}", {"part": "enclosure", "depth": k}) for k in range(depth + 1)]
     for size in (*SIZES, None):
         given = {"part": "slope", "log10_size": size, "num_rounds": slope_rounds}
         name = "limit" if size is None else f"1e{size:g}"
-        points.append(Point(f"slope, {name}", given, num_slopes))
+        points.append(Point(f"slope, {name}", given, slopes))
     rounds = {f"rounds, {case}": {"part": "rounds", "case": case} for case in predictable()}
     points += [Point(name, given, num_lessons) for name, given in rounds.items()]
     for rule in RULES:
@@ -171,9 +169,8 @@ def rounds_table(points: Sequence[PointResult]) -> pd.DataFrame:
         spread = float(point.statistics["squares"]) - count * mean**2
         std = math.sqrt(max(spread, 0.0) / (count - 1))
         rows[case] = (predicted.mean, predicted.std, mean, std)
-    return pd.DataFrame.from_dict(
-        rows, orient="index", columns=["predicted", "predicted_std", "mean", "std"]
-    )
+    columns = ["predicted", "predicted_std", "mean", "std"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
 def judge_enclosed(depth: int, upper: float) -> Claim:

@@ -18,7 +18,7 @@ from cobayes._intervals import exact_interval, proportion_stderr
 from cobayes.paper.common import draw_points, new_axes, share_intervals, words, write_section
 from cobayes.paper.rare import splitting_experiment, splitting_table
 from cobayes.plots.house import BLUE, GREEN, GREY, INK
-from cobayes.random_matrices.sampling import expected_advantage
+from cobayes.random_matrices.sampling import expected_advantage, sample_rates_chunk
 from cobayes.report.claims import (
     ERROR_RATE,
     Claim,
@@ -86,11 +86,8 @@ def rates_shard(
     parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
 ) -> Mapping[str, Any]:
     """Draw matrices of one shape, "num_data" x "num_hypotheses"; return sums of both rates."""
-    from cobayes.random_matrices.sampling import sample_rates_chunk
-
-    return sample_rates_chunk(
-        parameters["num_data"], parameters["num_hypotheses"], num_samples, seed_sequence
-    )
+    shape = parameters["num_data"], parameters["num_hypotheses"]
+    return sample_rates_chunk(*shape, num_samples, seed_sequence)
 
 
 def rates_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str, Estimate]:
@@ -215,11 +212,9 @@ def judge_figure_2(families: Mapping[str, pd.DataFrame], split: pd.DataFrame) ->
 def _judge_order(
     claim: str, rates: Any, column: str, *, rises: bool = True, what: str = ""
 ) -> Claim:
-    values, errors, names = rates[column], rates[f"{column}_stderr"], list(rates.index)
-    what = what or claim[0]
-    return judge_order(
-        **words(claim), names=names, values=values, stderrs=errors, rises=rises, what=what
-    )
+    numbers = {"values": rates[column], "stderrs": rates[f"{column}_stderr"]}
+    names, what = list(rates.index), what or claim[0]
+    return judge_order(**words(claim), **numbers, names=names, rises=rises, what=what)
 
 
 def _judge_slow_decay(ten: pd.DataFrame) -> Claim:

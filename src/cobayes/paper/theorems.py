@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
+Numbers = Mapping[str, Any]
+Generator = np.random.Generator
 Models = Mapping[str, tuple[Model, int]]
 
 RULES = {"BI": BI, "SCBI": SCBI}
@@ -112,43 +114,31 @@ def without_relevant(model: Model, hypothesis: int, rule: str) -> Array:
 
 def theorem_shard(
     parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
-) -> Mapping[str, Any]:
+) -> Numbers:
     """Compute a shard of a part: "rate", "invariants", "uniform", "mixtures" or "atoms"."""
     return PARTS[parameters["part"]](parameters, num_samples, np.random.default_rng(seed_sequence))
 
 
-def theorem_estimate(
-    statistics: Mapping[str, Any], parameters: dict[str, Any]
-) -> dict[str, Estimate]:
+def theorem_estimate(statistics: Numbers, parameters: dict[str, Any]) -> dict[str, Estimate]:
     """Estimate the slope of a point "rate", in nats per round."""
     if parameters["part"] != "rate":
         return {}
     return {"slope": mean_estimate(*(statistics[k] for k in ("count", "total", "squares")))}
 
 
-def _shard_of_rate(
-    parameters: Mapping[str, Any], num_lessons: int, rng: np.random.Generator
-) -> dict[str, Any]:
-    first, last = parameters["num_rounds"] // 2, parameters["num_rounds"]
-    lessons = simulate(
-        RULES[parameters["rule"]](np.array(parameters["matrix"])),
-        parameters["hypothesis"],
-        num_rounds=last,
-        num_lessons=num_lessons,
-        prior=parameters["prior"],
-        rng=rng,
-        keep_paths=[first, last],
-    )
-    odds = lessons.log_odds()
+def _shard_of_rate(given: Numbers, num_lessons: int, rng: Generator) -> Numbers:
+    rule, hypothesis = RULES[given["rule"]](np.array(given["matrix"])), given["hypothesis"]
+    first, last = given["num_rounds"] // 2, given["num_rounds"]
+    counts: dict[str, Any] = {"num_rounds": last, "num_lessons": num_lessons}
+    case = {"prior": given["prior"], "keep_paths": [first, last], "rng": rng}
+    odds = simulate(rule, hypothesis, **counts, **case).log_odds()
     slopes = (odds[:, 1] - odds[:, 0]) / (last - first)
     sums = {"count": num_lessons, "total": slopes.sum(), "squares": (slopes**2).sum()}
     return {**sums, "sure": int((odds[:, 1] > np.log(99.0)).sum())}  # belief above 0.99
 
 
-def _shard_of_invariants(
-    parameters: Mapping[str, Any], _: int, __: np.random.Generator
-) -> dict[str, Any]:
-    report = check_invariants(np.array(parameters["matrix"]), parameters["hypothesis"])
+def _shard_of_invariants(given: Numbers, _: int, __: Generator) -> Numbers:
+    report = check_invariants(np.array(given["matrix"]), given["hypothesis"])
     return {
         "num_rounds": report.num_rounds,
         "deviations": np.array([invariant.deviation for invariant in report.invariants]),
@@ -157,26 +147,17 @@ def _shard_of_invariants(
     }
 
 
-def _shard_of_uniform(
-    parameters: Mapping[str, Any], num_learners: int, rng: np.random.Generator
-) -> dict[str, Any]:
+def _shard_of_uniform(given: Numbers, num_learners: int, rng: Generator) -> Numbers:
     """Count the final hypotheses of learners; with two equal agents the coupling is diagonal."""
-    ends = coupling(
-        np.array(parameters["matrix"]),
-        prior=parameters["prior"],
-        num_lessons=num_learners,
-        max_rounds=MAX_UNIFORM_ROUNDS,
-        level=SETTLED,
-        rng=rng,
-    )
+    limits: dict[str, Any] = {"max_rounds": MAX_UNIFORM_ROUNDS, "level": SETTLED, "rng": rng}
+    matrix, prior = np.array(given["matrix"]), given["prior"]
+    ends = coupling(matrix, prior=prior, num_lessons=num_learners, **limits)
     return {"shares": num_learners * np.diagonal(ends.matrix), "unsettled": ends.num_unfinished}
 
 
-def _shard_of_mixtures(
-    parameters: Mapping[str, Any], count: int, rng: np.random.Generator
-) -> dict[str, Any]:
+def _shard_of_mixtures(given: Numbers, count: int, rng: Generator) -> Numbers:
     """Count the mixtures of hypotheses from whose data BI does not converge to the mixture."""
-    matrix = np.array(parameters["matrix"])
+    matrix = np.array(given["matrix"])
     truths = rng.dirichlet(np.ones(matrix.shape[1]), count)
     logs = rng.multinomial(MIXTURE_ROUNDS, truths @ matrix.T) @ np.log(matrix)
     beliefs = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
@@ -189,7 +170,7 @@ def _shard_of_mixtures(
     }
 
 
-def _shard_of_atoms(_: Mapping[str, Any], __: int, rng: np.random.Generator) -> dict[str, Any]:
+def _shard_of_atoms(_: Numbers, __: int, rng: Generator) -> Numbers:
     """Count different beliefs after k rounds, on a random matrix and one with proportional rows."""
     alike = random_matrix(rng, 3)
     matrices = {"random": alike.copy(), "alike": alike}
@@ -222,14 +203,10 @@ def slopes_table(models: Models, result: RunResult) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
-    for point in result:
-        if point.parameters["part"] != "rate":
-            continue
-        matrix, rule = (point.parameters[key] for key in ("name", "rule"))
+    for point in (point for point in result if point.parameters["part"] == "rate"):
+        matrix, rule, prior = (point.parameters[key] for key in ("name", "rule", "prior"))
         model, hypothesis = models["M_1" if matrix == EXCLUDED else matrix]
-        theory = rate_of_convergence(
-            RULES[rule](model), hypothesis, prior=point.parameters["prior"]
-        )
+        theory = rate_of_convergence(RULES[rule](model), hypothesis, prior=prior)
         slope = point.estimates["slope"]
         counts = (int(point.statistics[key]) for key in ("count", "sure"))
         rows.append((matrix, rule, float(theory), slope.value, slope.stderr, *counts))
@@ -252,7 +229,7 @@ def ends_table(result: RunResult) -> pd.DataFrame:
 
 
 def judge_theorems(
-    slopes: pd.DataFrame, models: Models, result: RunResult, rng: np.random.Generator
+    slopes: pd.DataFrame, models: Models, result: RunResult, rng: Generator
 ) -> tuple[Claim, ...]:
     """Judge the theorems, topic by topic."""
     reports = [result[f"invariants, {name}"].statistics for name in models]
@@ -304,7 +281,7 @@ def judge_rates(slopes: pd.DataFrame, rule: str) -> Claim:
     )
 
 
-def judge_invariant(reports: list[Mapping[str, Any]], position: int) -> Claim:
+def judge_invariant(reports: list[Numbers], position: int) -> Claim:
     """Judge an invariant of the proofs, by its position among those of `check_invariants`."""
     rounds = [int(report["num_rounds"]) for report in reports]
     worst = max(float(report["deviations"][position]) for report in reports)
@@ -313,7 +290,7 @@ def judge_invariant(reports: list[Mapping[str, Any]], position: int) -> Claim:
     return _judge_identity(f"invariant {position + 1}", **text)
 
 
-def judge_inverse(models: Models, rng: np.random.Generator) -> Claim:
+def judge_inverse(models: Models, rng: Generator) -> Claim:
     """Judge that T_d is a bijection whose inverse is continuous, by inverting it."""
     positive = [model for model, _ in models.values() if (model.matrix > 0.0).all()]
     worst = 0.0
@@ -369,7 +346,7 @@ def judge_destinations(result: RunResult) -> Claim:
     )
 
 
-def judge_mixtures(found: Mapping[str, Any]) -> Claim:
+def judge_mixtures(found: Numbers) -> Claim:
     """Judge that BI does not converge to a true distribution over several hypotheses."""
     (low,), (high,) = share_intervals([int(found["away"])], [int(found["count"])])
     numbers = {"low": low, "high": high, "limit": _ALMOST_ALL, "num_rounds": MIXTURE_ROUNDS}
@@ -377,7 +354,7 @@ def judge_mixtures(found: Mapping[str, Any]) -> Claim:
     return judge_interval(**text, low=low, high=high, above=_ALMOST_ALL)
 
 
-def judge_atoms(found: Mapping[str, Any]) -> Claim:
+def judge_atoms(found: Numbers) -> Claim:
     """Judge the number of different beliefs after some rounds."""
     full = 3 ** np.arange(1, len(found["random"]) + 1)
     random, alike = (bool((np.asarray(found[name]) == full).all()) for name in ("random", "alike"))
@@ -414,7 +391,7 @@ def build(context: Context) -> Section:
     )
 
 
-def _draw(slopes: pd.DataFrame, reports: Mapping[str, Any]) -> dict[str, Figure]:
+def _draw(slopes: pd.DataFrame, reports: Numbers) -> dict[str, Figure]:
     rates, ax = new_axes(4.8, 3.6)
     top = 1.08 * slopes.theory.max()
     ax.plot((0.0, top), (0.0, top), color=GREY, linewidth=0.8)

@@ -104,8 +104,7 @@ def shard_of(case, count, seed=3, batch=10):
     parameters = {
         "matrix": case.model.matrix,
         "teacher_prior": case.teacher_prior,
-        "learner_priors": points_of(learners).tolist() if case.column is None else None,
-        "learner_columns": None if case.column is None else points_of(learners).tolist(),
+        "learners": points_of(learners).tolist(),
         "column": case.column,
         "batch": batch,
     }

@@ -111,8 +111,9 @@ def success_shard(
     Parameters
     ----------
     parameters
-        "matrix", "teacher_prior"; "learner_priors", or "learner_columns" and "column"; "batch",
-        the number of sequences per batch, of which the mean is kept.
+        "matrix", "teacher_prior"; "column", the position of the learners' own column, or None;
+        "learners", their columns or else their priors; "batch", the number of sequences per batch,
+        of which the mean is kept.
     seed_sequence
         The seed of the shard.
     num_samples
@@ -122,14 +123,15 @@ def success_shard(
     from cobayes.stability.teaching import teach_until_sure
 
     matrix, prior = np.array(parameters["matrix"]), parameters["teacher_prior"]
-    rule = SCBI(matrix)
+    rule, column = SCBI(matrix), parameters["column"]
     pairs = []
-    for values in parameters["learner_columns"] or ():
+    for own in parameters["learners"]:
+        if column is None:
+            pairs.append(as_agents(rule, 0, prior, learner_prior=own))
+            continue
         changed = matrix.copy()
-        changed[:, parameters["column"]] = values
+        changed[:, column] = own
         pairs.append(as_agents(rule, 0, prior, SCBI(changed)))
-    if not pairs:
-        pairs = [as_agents(rule, 0, prior, None, own) for own in parameters["learner_priors"]]
     ends = teach_until_sure(pairs, num_samples, seed_sequence)
     beliefs = ends.believed[:, :, 0]
     lower, upper = frechet(ends.taught[:, 0], beliefs)
@@ -181,8 +183,7 @@ def stability_experiment(context: Context, case: Case) -> Experiment:
     parameters = {
         "matrix": case.model.matrix,
         "teacher_prior": case.teacher_prior,
-        "learner_priors": points_of(learners) if case.column is None else None,
-        "learner_columns": None if case.column is None else points_of(learners),
+        "learners": points_of(learners),
         "column": case.column,
         "batch": batch,
     }

@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.paper.common import new_axes
-from cobayes.paper.stability.cases import (
-    CENTRE,
-    DISC,
-    random_directions,
-    spherical_coordinates,
-)
+from cobayes.paper.stability.cases import CENTRE, DISC, random_directions, spherical_coordinates
 from cobayes.paper.stability.experiment import CaseRates, joined
 from cobayes.plots.house import (
     BLUE,
@@ -41,6 +36,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Found = Sequence[CaseRates]
 Figures = dict[str, "Figure"]
+Draw = Callable[[CaseRates, "Axes"], object]
 
 # Vermilion is reserved for the lines of bounds and conjectures.
 RAY_COLORS = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#555555")
@@ -83,9 +79,8 @@ def disc_grid(found: Found, _: int) -> Figures:
     learners = joined(found)
     limits, radius = _color_limits(learners.success), learners.distance.max()
     figure = Figure(figsize=(_PAGE_INCHES, 10.4))
-    axes = figure.subplots(
-        len(matrices) + 1, columns, gridspec_kw={"height_ratios": [0.8] + [1.0] * len(matrices)}
-    )
+    rows = [0.8] + [1.0] * len(matrices)
+    axes = figure.subplots(len(rows), columns, height_ratios=rows)
     for ax, rates in zip(axes[0], found[:columns], strict=True):
         _draw_position(ax, rates.case.teacher_prior, radius)
         ax.set_title(with_subscripts(rates.case.prior), fontsize=12, color=INK)
@@ -135,8 +130,7 @@ def direction_grid(found: Found, seed: int) -> Figures:
     ax.set(xlim=(-185, 185), ylim=(185, -5), xticks=range(-180, 181, 60), yticks=range(0, 181, 45))
     ax.set_xlabel("θ: around that axis, degrees (0: the side of h₂)")
     ax.set_ylabel("φ: away from h₁, degrees")
-    draw = partial(draw_rays, seed=seed)
-    grid = _grid(found, draw, DISTANCE, panel_height=2.2)
+    grid = _grid(found, partial(draw_rays, seed=seed), DISTANCE, panel_height=2.2)
     return {"figure-s4-directions": figure, "figure-s4": grid}
 
 
@@ -170,7 +164,7 @@ def column_grid(found: Found, _: int) -> Figures:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_PAGE_INCHES, 10.6))
-    axes = figure.subplots(len(found) // 2, 4, gridspec_kw={"width_ratios": [1.15, 1.0, 1.15, 1.0]})
+    axes = figure.subplots(len(found) // 2, 4, width_ratios=[1.15, 1.0, 1.15, 1.0])
     figure.subplots_adjust(left=0.045, right=0.945, top=0.965, bottom=0.08, wspace=0.16, hspace=0.1)
     for position, rates in enumerate(found):
         row, pair = divmod(position, 2)
@@ -302,12 +296,7 @@ def _ray_key(ax: Axes, **options: Any) -> None:
 
 
 def _grid(
-    found: Found,
-    draw: Callable[[CaseRates, Axes], object],
-    x_label: str,
-    *,
-    panel_height: float = 1.7,
-    share_y: bool = False,
+    found: Found, draw: Draw, x_label: str, *, panel_height: float = 1.7, share_y: bool = False
 ) -> Figure:
     """Draw one panel per case: a row for each matrix, a column for each prior."""
     from matplotlib.figure import Figure
@@ -325,14 +314,9 @@ def _grid(
     for ax, matrix in zip(axes[:, 0], matrices, strict=True):
         ax.set_ylabel(with_subscripts(matrix), fontsize=11, rotation=0, labelpad=14, va="center")
     # Laying out dozens of panels by constraints takes longer than drawing them.
-    figure.subplots_adjust(
-        left=0.085,
-        right=0.99,
-        top=1.0 - 0.28 / height,
-        bottom=0.5 / height,
-        wspace=0.12 if share_y else 0.32,
-        hspace=0.3 if panel_height < 1.9 else 0.25,
-    )
+    edges = {"left": 0.085, "right": 0.99, "top": 1.0 - 0.28 / height, "bottom": 0.5 / height}
+    wspace, hspace = 0.12 if share_y else 0.32, 0.3 if panel_height < 1.9 else 0.25
+    figure.subplots_adjust(**edges, wspace=wspace, hspace=hspace)
     figure.supxlabel(x_label, fontsize=10, y=0.08 / height)
     figure.supylabel("success rate", fontsize=10, x=0.004)
     return figure
@@ -348,9 +332,7 @@ def _shades(seed: int) -> list[tuple[float, float, float, float]]:
     return [mpl.colormaps[COLORMAP](0.92 * x) for x in share]
 
 
-def _color_dots(
-    ax: Axes, flat: Array, values: Array, limits: tuple[float, float], **style: Any
-) -> None:
+def _color_dots(ax: Axes, flat: Array, values: Array, limits: Any, **style: Any) -> None:
     low, high = limits
     style = {"c": values, "cmap": COLORMAP, "vmin": low, "vmax": high, "zorder": 2, **style}
     # Thousands of dots would make a vector file huge.
@@ -406,18 +388,10 @@ def _name_crosses(ax: Axes, crosses: Array, names: Sequence[str], dots: Array) -
         room = np.minimum(_space(spots, others), 0.14) + 0.3 * np.minimum(_space(spots, dots), 0.1)
         best = int(room.argmax())
         taken.append(spots[best])
-        ax.annotate(
-            name,
-            place,
-            xytext=(float(offsets[best, 0]), float(offsets[best, 1])),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=8,
-            color=INK,
-            zorder=3,
-            bbox={"boxstyle": "round,pad=0.05", "facecolor": "white", "alpha": 0.75, "lw": 0},
-        )
+        box = {"boxstyle": "round,pad=0.05", "facecolor": "white", "alpha": 0.75, "lw": 0}
+        style = {"ha": "center", "va": "center", "fontsize": 8, "color": INK, "bbox": box}
+        aside = {"xytext": offsets[best], "textcoords": "offset points", "zorder": 3}
+        ax.annotate(name, place, **aside, **style)
 
 
 def _space(spots: Array, others: Array) -> Array:
