@@ -74,7 +74,7 @@ static std::vector<double> table_of(Input& in, int n, int m) {
 
 static void ask(Input& in, void* worker, bool cooperates, int n, int m, const Stop& stop) {
   const int size = in.integer(1, 9), words = (n + 63) / 64;
-  std::vector<double> logs, likelihoods(size * n * m), log_likelihoods(size * n * m), posteriors(size * n * m), updated(size * m);
+  std::vector<double> logs, found[5];
   std::vector<int64_t> data(size);
   std::vector<uint64_t> gone(size * words);
   for (int k = 0; k < size; ++k) {
@@ -85,15 +85,18 @@ static void ask(Input& in, void* worker, bool cooperates, int n, int m, const St
   const bool has_gone = in.flip();
   for (auto& word : gone) word = in.word(8);
   for (int k = 0; k < size; ++k) gone[k * words + words - 1] &= n % 64 ? (uint64_t(1) << n % 64) - 1 : ~uint64_t(0);
-  Question q{};
-  q.logs = logs.data(), q.gone = has_gone ? gone.data() : nullptr, q.size = size;
-  q.likelihoods = likelihoods.data(), q.log_likelihoods = log_likelihoods.data(), q.posteriors = posteriors.data();
-  q.data = data.data(), q.data_stride = 1, q.updated = updated.data(), q.updates_logs = in.flip();
-  kernels_.answer(worker, q, stop);
-  if (!(q.error < 1e-6)) return;
+  for (int quantity = 0; quantity < 5; ++quantity) {
+    Question q{};
+    found[quantity].resize(size * n * m);
+    q.quantity = Quantity(quantity), q.out = found[quantity].data();
+    q.logs = logs.data(), q.gone = has_gone ? gone.data() : nullptr, q.size = size, q.data = data.data(), q.data_stride = 1;
+    kernels_.answer(worker, q, stop);
+    if (!(q.error < 1e-6)) return;
+  }
+  const auto &likelihoods = found[0], &posteriors = found[2], &updated = found[3], &updated_logs = found[4];
   for (int k = 0; k < size; ++k)
     for (int j = 0; j < m; ++j) {
-      PROMISE(!(updated[k * m + j] > (q.updates_logs ? 0.0 : 1.0) + 1e-6));
+      PROMISE(!(updated[k * m + j] > 1.0 + 1e-6) && !(updated_logs[k * m + j] > 1e-6));
       double total = 0.0;
       for (int i = 0; i < n; ++i) {
         const int at = (k * n + i) * m + j;
@@ -110,13 +113,12 @@ static void play(Input& in, void* teacher, void* learner, int n, int m, const St
   const bool is_shared = teacher == learner, drops = in.flip();
   const auto first = in.logs(m), second = is_shared ? first : in.logs(m);
   const Plan plan{is_shared, drops, drops, first.data(), second.data(), in.integer(0, m - 1), rounds, 0.9, in.word(8)};
-  const size_t size = size_t(rounds + 1) * m;
-  std::vector<double> moments(3 * size), paths(count * size);
+  std::vector<double> moments((rounds + 1) * (1 + 2 * m)), paths(count * (rounds + 1) * m);
   std::vector<int64_t> sure(rounds + 2);
   std::vector<int> kept, data(count * rounds + 1);
   for (int k = 0; k <= rounds; ++k) kept.push_back(k);
   Record record{};
-  record.first = moments.data(), record.sums = record.first + size, record.squares = record.sums + size, record.first_sure = sure.data();
+  record.moments = moments.data(), record.first_sure = sure.data();
   record.paths = paths.data(), record.num_paths = count, record.num_kept = rounds + 1, record.kept = kept.data(), record.data = data.data();
   kernels_.play(plan, teacher, learner, in.word(4), count, record, stop);
   int64_t total = 0;
