@@ -87,7 +87,7 @@ def test_bad_matrices_are_errors_that_name_the_cell(matrix, message):
 
 
 def test_bad_labels_are_errors():
-    with pytest.raises(cb.CobayesError, match="2 labels were given for 3 data"):
+    with pytest.raises(cb.CobayesError, match="found 2 labels for 3 data"):
         cb.Model(SMALL, data=["a", "b"])
     with pytest.raises(cb.CobayesError, match="'x' occurs twice"):
         cb.Model(SMALL, hypotheses=["x", "x"])

@@ -15,15 +15,13 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from cobayes.errors import CobayesError, import_optional
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-
-Array = NDArray[np.float64]
 
 
 def freeze(result: Any) -> None:
@@ -99,8 +97,9 @@ def _restored(kind: Any, value: Any) -> Any:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number with its noun: "1 round", "1,000 rounds"."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    """Return a number with its noun: "1 round", "1,000 rounds", "2 data"."""
+    plural = {"datum": "data", "hypothesis": "hypotheses"}.get(noun, f"{noun}s")
+    return f"{count:,} {noun if count == 1 else plural}"
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -123,40 +122,30 @@ def probability_text(probability: float, digits: int = 3) -> str:
 
 def shape_in_words(num_data: int, num_hypotheses: int) -> str:
     """Return the shape of a table: "3 data x 2 hypotheses", "1 datum x 1 hypothesis"."""
-    data = "1 datum" if num_data == 1 else f"{num_data} data"
-    return f"{data} x " + (
-        "1 hypothesis" if num_hypotheses == 1 else f"{num_hypotheses} hypotheses"
-    )
+    return f"{counted(num_data, 'datum')} x {counted(num_hypotheses, 'hypothesis')}"
 
 
-def rounds_dataset(
-    values: Mapping[str, Array],
-    hypotheses: Sequence[str],
-    attributes: Mapping[str, object],
-    events: Mapping[str, Sequence[str]] | None = None,
+def dataset(
+    values: Mapping[str, ArrayLike],
+    axes: Mapping[str, ArrayLike],
+    attributes: Mapping[str, object] | None = None,
 ) -> xr.Dataset:
-    """Return quantities of each round as a labelled Dataset.
+    """Return arrays as a labelled Dataset.
 
     Parameters
     ----------
     values
-        At least one array of shape (k + 1, m), by name.
-    hypotheses
-        The m labels.
+        The arrays, by name.
+    axes
+        The labels of every axis, by the name of the axis. An array of k dimensions has the first k
+        of these axes.
     attributes
         Attributes of the Dataset.
-    events
-        The event before each row: k + 1 texts for every name.
     """
     xarray = import_optional("xarray", "labels", "a Dataset")
-    num_rows = len(next(iter(values.values())))
-    columns = {name: (("round", "hypothesis"), numbers) for name, numbers in values.items()}
-    texts = {name: (("round",), listed) for name, listed in (events or {}).items()}
-    return xarray.Dataset(
-        columns | texts,
-        coords={"round": np.arange(num_rows), "hypothesis": list(hypotheses)},
-        attrs=attributes,
-    )
+    names = tuple(axes)
+    variables = {name: (names[: np.ndim(one)], np.array(one)) for name, one in values.items()}
+    return xarray.Dataset(variables, coords=axes, attrs=attributes)
 
 
 MOST_SHOWN = 20

@@ -84,9 +84,9 @@ class Report:
 
 def check_assumptions(
     teacher: Model,
-    learner: Model | None,
+    learner: Model,
     teacher_prior: NDArray[np.float64],
-    learner_prior: NDArray[np.float64] | None,
+    learner_prior: NDArray[np.float64],
 ) -> Report:
     """Check assumptions (i) to (iv) of Section 2; see `Model.check`."""
     found: dict[str, Verdict] = {
@@ -148,28 +148,39 @@ def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
 
 def proportional_columns(matrix: NDArray[np.float64]) -> list[list[int]]:
     """Return the groups of columns that are multiples of one another, each group in order."""
-    positive = matrix > 0.0
-    logs = np.log(matrix, where=positive, out=np.zeros(matrix.shape))
-    logs = np.where(positive, logs - logs.sum(axis=0) / positive.sum(axis=0), 0.0)
-    # Proportional columns have equal zeros and equal projections: sorting columns by both avoids
-    # comparing all pairs.
-    direction = np.cos(np.arange(1.0, len(matrix) + 1.0))
-    keys = direction @ logs
-    window = PROPORTIONAL_TOLERANCE * np.abs(direction).sum()
-    groups: dict[bytes, list[list[int]]] = {}
-    for column in np.argsort(keys, kind="stable"):
-        known = groups.setdefault(positive[:, column].tobytes(), [])
-        for group in reversed(known):
-            first = group[0]
-            if keys[column] - keys[first] > window:
-                known.append([int(column)])
-                break
-            if np.abs(logs[:, column] - logs[:, first]).max() <= PROPORTIONAL_TOLERANCE:
-                group.append(int(column))
+    with np.errstate(divide="ignore"):
+        logs = np.log(matrix)
+    logs -= logs.mean(axis=0, where=matrix > 0.0)
+    leaders = first_equal(logs.T, PROPORTIONAL_TOLERANCE)
+    found, counts = np.unique(leaders, return_counts=True)
+    return sorted(np.flatnonzero(leaders == one).tolist() for one in found[counts > 1])
+
+
+def first_equal(rows: NDArray[np.float64], tolerance: float) -> NDArray[np.intp]:
+    """Return for each row of a table the position of a row that equals it, one for all equal rows.
+
+    Rows are equal when no entry differs by more than the tolerance; minus infinity equals only
+    itself. Rows are sorted by their projections onto one direction, and only rows with nearly equal
+    projections are compared.
+    """
+    numbers = np.where(np.isfinite(rows), rows, 1.0)
+    direction = np.cos(np.arange(1.0, rows.shape[1] + 1.0))
+    keys = numbers @ direction
+    rounding = 1e-14 * float(np.abs(numbers).max()) * len(direction)
+    window = tolerance * float(np.abs(direction).sum()) + rounding
+    leaders = np.arange(len(rows))
+    near: list[int] = []
+    for row in np.argsort(keys, kind="stable"):
+        near = [leader for leader in near if keys[row] - keys[leader] <= window]
+        for leader in near:
+            differs = rows[row] != rows[leader]
+            gaps = rows[row, differs] - rows[leader, differs]
+            if np.abs(gaps).max(initial=0.0) <= tolerance:
+                leaders[row] = leader
                 break
         else:
-            known.append([int(column)])
-    return sorted(sorted(group) for known in groups.values() for group in known if len(group) > 1)
+            near.append(row)
+    return leaders
 
 
 def _enough_data(model: Model) -> Verdict:
@@ -182,10 +193,8 @@ def _enough_data(model: Model) -> Verdict:
     )
 
 
-def _distinguishable(teacher: Model, learner: Model | None) -> Verdict:
+def _distinguishable(teacher: Model, learner: Model) -> Verdict:
     for owner, model in (("", teacher), ("the learner's ", learner)):
-        if model is None:
-            continue
         groups = proportional_columns(model.matrix)
         if groups:
             labels = [[model.hypotheses[j] for j in group] for group in groups]
@@ -197,8 +206,8 @@ def _distinguishable(teacher: Model, learner: Model | None) -> Verdict:
     return "holds", "the hypotheses are distinguishable: no columns are proportional."
 
 
-def _scaled_matrix(teacher: Model, learner: Model | None) -> Verdict:
-    if learner is None:
+def _scaled_matrix(teacher: Model, learner: Model) -> Verdict:
+    if learner is teacher:
         return "holds", "teacher and learner have the same matrix."
     if learner.shape != teacher.shape:
         return "warning", (
@@ -239,9 +248,9 @@ def _not_additive(table: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArr
 
 
 def _known_prior(
-    model: Model, teacher_prior: NDArray[np.float64], learner_prior: NDArray[np.float64] | None
+    model: Model, teacher_prior: NDArray[np.float64], learner_prior: NDArray[np.float64]
 ) -> Verdict:
-    gap = np.abs(teacher_prior - (teacher_prior if learner_prior is None else learner_prior))
+    gap = np.abs(teacher_prior - learner_prior)
     if gap.max() <= PROPORTIONAL_TOLERANCE:
         return "holds", "the teacher knows the learner's prior."
     return "warning", (

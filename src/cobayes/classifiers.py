@@ -88,13 +88,9 @@ def model_from_classifiers(
         why = " ".join(str(error).split())
         raise CobayesError(f"a classifier does not accept the points: {why}") from error
     chances = np.stack(found, axis=2)
-    if names is None and is_frame:
-        names = asked.index
-    points_named = (
-        [str(k) for k in range(len(table))]
-        if names is None
-        else [str(n) for n in items(names, "names", "labels")]
-    )
+    if names is None:
+        names = asked.index if is_frame else range(len(table))
+    points_named = [str(name) for name in items(names, "names", "labels")]
     if len(points_named) != len(table):
         raise CobayesError(
             f"{len(points_named)} names were given for {len(table)} points; expected one for each."
@@ -119,11 +115,8 @@ def _named(classifiers: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
             "give a dict from name to fitted classifier; add classifiers with other settings, or "
             "fitted to other samples of the data.",
         )
-    found = (
-        {str(name): one for name, one in classifiers.items()}
-        if isinstance(classifiers, Mapping)
-        else {str(position): one for position, one in enumerate(classifiers)}
-    )
+    pairs = classifiers.items() if isinstance(classifiers, Mapping) else enumerate(classifiers)
+    found = {str(name): one for name, one in pairs}
     if len(found) < 2:
         raise CobayesError(
             f"{counted(len(found), 'classifier')} given; expected at least two.",

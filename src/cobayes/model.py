@@ -182,15 +182,11 @@ class Model(Task):
         >>> print(report.zeros)  # doctest: +ELLIPSIS
         1 of 4 entries is zero: the datum is impossible under the hypothesis, and excludes ...
         """
-        other = None if learner is None else as_model(learner)
-        return check_assumptions(
-            self,
-            other,
-            self.distribution(prior, name="teacher's prior"),
-            None
-            if learner_prior is None
-            else self.distribution(learner_prior, name="learner's prior"),
-        )
+        other = self if learner is None else as_model(learner)
+        own = theirs = self.distribution(prior, name="teacher's prior")
+        if learner_prior is not None:
+            theirs = self.distribution(learner_prior, name="learner's prior")
+        return check_assumptions(self, other, own, theirs)
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return the matrix as a DataFrame: index = data, columns = hypotheses."""

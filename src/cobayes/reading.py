@@ -201,25 +201,19 @@ def read_text(file: Path) -> str:
     return text
 
 
-def _read_json(file: Path) -> Cells:
-    text = read_text(file)
+def parse_json(file: Path, text: str | bytes) -> Any:
+    """Return the content of JSON text; the error names the file and the place."""
     try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise CobayesError(
-            f"{file}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}).",
-            "correct the file; a JSON editor or 'python -m json.tool' shows the place.",
+            f"{file} is not valid JSON: {error}.",
+            "correct the file or save it again; 'python -m json.tool' shows the place.",
         ) from None
-    except RecursionError:
-        raise CobayesError(
-            f"{file} nests lists too deeply to be a matrix.", "write [[0.3, 0.3], [0.1, 0.3]]."
-        ) from None
-    except ValueError:
-        # Python refuses to turn thousands of digits into an integer.
-        raise CobayesError(
-            f"{file} holds an integer of thousands of digits.",
-            "write it in exponential form, such as 1e6.",
-        ) from None
+
+
+def _read_json(file: Path) -> Cells:
+    content = parse_json(file, read_text(file))
     data = hypotheses = None
     rows: Any = content
     if isinstance(content, dict):

@@ -182,7 +182,7 @@ def test_a_changed_number_is_found(tmp_path):
 def test_deep_nesting_is_an_error(tmp_path):
     path = tmp_path / "lesson.json"
     path.write_text("[" * 100_000)
-    with pytest.raises(cb.CobayesError, match="not a complete file"):
+    with pytest.raises(cb.CobayesError, match="not valid JSON"):
         cb.Lesson.load(path)
 
 
@@ -193,7 +193,7 @@ def test_loading_something_else_says_what_it_is(tmp_path):
         cb.Lesson.load(path)
     for content in (b"{", b"PK rest", b"\xff\xfe", b""):
         path.write_bytes(content)
-        with pytest.raises(cb.CobayesError, match="not a complete file"):
+        with pytest.raises(cb.CobayesError, match="not valid JSON"):
             cb.Lesson.load(path)
     path.write_text("{}")
     with pytest.raises(cb.CobayesError, match="not saved by cobayes"):

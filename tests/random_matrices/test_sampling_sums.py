@@ -78,5 +78,5 @@ def test_no_samples_are_no_samples():
 
 @pytest.mark.parametrize("shape", [(1, 2), (2, 1), (2.5, 2), (2, "3")])
 def test_bad_shapes_are_refused(shape):
-    with pytest.raises(CobayesError, match="at least 2"):
+    with pytest.raises(CobayesError, match="integer >= 2"):
         sample_rates_chunk(*shape, 10, SEED)

@@ -150,7 +150,7 @@ def test_labels_and_positions_mean_the_same(kind):
     ("call", "message"),
     [
         (lambda r: r.update([0.5, 0.6], 0), "sums to 1.1"),
-        (lambda r: r.update([0.5, 0.25, 0.25], 0), "expected one number for each"),
+        (lambda r: r.update([0.5, 0.25, 0.25], 0), "one for each hypothesis"),
         (lambda r: r.update([-0.5, 1.5], 0), "not negative"),
         (lambda r: r.update([np.nan, 1.0], 0), "finite"),
         (lambda r: r.update([0.5, 0.5], 7), "no datum at position 7"),

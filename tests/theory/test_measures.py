@@ -179,9 +179,11 @@ def test_bad_measures_are_refused_with_a_reason():
     rule = cb.BI(np.ones((2, 3)))
     with pytest.raises(cb.CobayesError, match="2 hypotheses, the rule 3"):
         AtomicMeasure.at([0.5, 0.5]).push(rule, 0)
-    with pytest.raises(cb.CobayesError, match=r"sum to 0\.5"):
+    with pytest.raises(cb.CobayesError, match=r"sums to 0\.5"):
         AtomicMeasure.from_atoms([0.5], [[0.5, 0.5]])
-    with pytest.raises(cb.CobayesError, match=r"shape \(2,\); expected \(1,\)"):
+    with pytest.raises(
+        cb.CobayesError, match=r"shape \(2,\); expected 1 number, one for each atom"
+    ):
         AtomicMeasure.from_atoms([0.5, 0.5], [[0.5, 0.5]])
     with pytest.raises(cb.CobayesError, match="negative"):
         AtomicMeasure.from_atoms([1.5, -0.5], [[0.5, 0.5], [1.0, 0.0]])

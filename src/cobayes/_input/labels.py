@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes import _core
 from cobayes._input.tables import as_floats
 from cobayes._input.validation import items, quoted
+from cobayes._output import counted
 from cobayes.errors import CobayesError, warn_user
 
 # A user's distribution: numbers in the order of the labels, or by label.
@@ -39,9 +40,8 @@ def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple
     given = items(labels, f"the {kind} labels", "labels")
     texts = tuple(str(label) for label in given)
     if len(texts) != count:
-        found = "1 label was" if len(texts) == 1 else f"{len(texts)} labels were"
         raise CobayesError(
-            f"{found} given for {count} {plural(kind)}.",
+            f"found {counted(len(texts), 'label')} for {counted(count, kind)}.",
             f"give exactly {count}, or none at all.",
         )
     seen: set[str] = set()
@@ -59,11 +59,6 @@ def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple
             f"0), and the label {texts[0]} is written '{texts[0]}'."
         )
     return texts
-
-
-def plural(kind: str) -> str:
-    """Return the plural of "datum" or "hypothesis"."""
-    return {"datum": "data", "hypothesis": "hypotheses"}[kind]
 
 
 def is_position(value: Any) -> bool:
@@ -155,8 +150,8 @@ def as_distribution(
     array = as_floats(values, copy=False, name=name)
     if array.shape != (count,) and not (batch and array.ndim > 1 and array.shape[-1] == count):
         raise CobayesError(
-            f"the {name} has shape {array.shape}; expected one number for each of the "
-            f"{count} {plural(kind)}.",
+            f"the {name} has shape {array.shape}; expected {counted(count, 'number')}, one for "
+            f"each {kind}.",
             f"their order is: {', '.join(labels[:12])}{', ...' if count > 12 else ''}.",
         )
     found = _core.normalized(array, SUM_SLACK, in_logs=in_logs)

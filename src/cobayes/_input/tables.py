@@ -107,12 +107,9 @@ def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
                 f"if it holds the labels of the data, give frame.set_index({name!r}).",
             )
     # Missing values of pandas become NaN; a later check names their cells.
-    values = frame.to_numpy(dtype=object, na_value=np.nan) if _has_objects(frame) else frame
+    is_plain = all(isinstance(dtype, np.dtype) and dtype.kind != "O" for dtype in frame.dtypes)
+    values = frame if is_plain else frame.to_numpy(dtype=object, na_value=np.nan)
     return np.asarray(values), list(frame.index), list(frame.columns)
-
-
-def _has_objects(frame: Any) -> bool:
-    return any(not isinstance(dtype, np.dtype) or dtype.kind == "O" for dtype in frame.dtypes)
 
 
 def _unpack_polars(frame: Any) -> tuple[Any, Any, Any]:

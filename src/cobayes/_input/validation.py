@@ -6,7 +6,7 @@ import inspect
 import numbers
 import operator
 import reprlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -145,6 +145,13 @@ def seed_of(rng: Any) -> int:
 def spawn_generators(rng: Any, count: int) -> list[np.random.Generator]:
     """Return independent generators; like `seed_of`, they are reproducible for a seed."""
     return np.random.default_rng(seed_of(rng)).spawn(count)
+
+
+def subclasses(kind: type[Any]) -> Iterator[type[Any]]:
+    """Yield all classes that derive from a class, directly or not."""
+    for derived in kind.__subclasses__():
+        yield derived
+        yield from subclasses(derived)
 
 
 def lost_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0) -> list[str]:

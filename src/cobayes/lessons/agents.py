@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import Distribution
-from cobayes._input.validation import generator, one_of
+from cobayes._input.validation import generator, one_of, subclasses
 from cobayes._output import probability_text
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.lessons import saving
@@ -172,7 +172,7 @@ class Learner:
 
     def copy(self) -> Self:
         """Return an independent copy of the agent in the same state; the rule is shared."""
-        return copy.deepcopy(self, {id(self.rule): self.rule})
+        return copy.deepcopy(self)
 
     def snapshot(self) -> dict[str, Any]:
         """Return the agent's state for a file; `restore` makes the same agent from it."""
@@ -186,15 +186,11 @@ class Learner:
     @staticmethod
     def restore(content: dict[str, Any]) -> Any:
         """Make the agent, of any class, that `snapshot` described."""
-        kinds: list[type[Learner]] = [Learner]
-        for kind in kinds:
-            if kind.kind == content["kind"]:
-                break
-            kinds.extend(kind.__subclasses__())
-        else:
-            raise ValueError(f"the agent is a {content['kind']!r}; expected a learner or a teacher")
+        kinds = {kind.kind: kind for kind in (Learner, *subclasses(Learner))}
+        if content["kind"] not in kinds:
+            raise ValueError(f"the agent is a {content['kind']!r}; expected one of {list(kinds)}")
         rule = saving.require(content["rule"], Rule, "rule")
-        agent = kind._rebuild(rule, content)
+        agent = kinds[content["kind"]]._rebuild(rule, content)
         shape = (rule.model.num_hypotheses,)
         agent.log_belief = saving.read_logs(content["log_belief"], "log_belief", shape)
         agent.state = rule.task.read_state(content["state"])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import number_between
-from cobayes._output import Result, counted, freeze, html_table, probability_text, rounds_dataset
+from cobayes._output import Result, counted, dataset, freeze, html_table, probability_text
 from cobayes.errors import CobayesError
 from cobayes.model import Model
 
@@ -208,7 +208,9 @@ class Ensemble(Result):
                 f"the paths of {counted(self.num_lessons, 'lesson')} were not kept.",
                 "use simulate(..., keep_paths=True), or keep_paths=[rounds] for a few rounds.",
             )
-        return log_odds(self.paths, self._column(hypothesis))
+        column = self._column(hypothesis)
+        others = np.delete(self.paths, column, axis=-1)
+        return self.paths[..., column] - np.logaddexp.reduce(others, axis=-1)
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return a tidy table: round, hypothesis, mean, standard deviation, standard error."""
@@ -222,13 +224,9 @@ class Ensemble(Result):
 
     def to_xarray(self) -> xr.Dataset:
         """Return means, standard deviations and standard errors as a Dataset with labels."""
-        return rounds_dataset(
-            {
-                "mean": self.means,
-                "std": self.stds,
-                "stderr": self._stderrs(),
-            },
-            self.model.hypotheses,
+        return dataset(
+            {"mean": self.means, "std": self.stds, "stderr": self._stderrs()},
+            {"round": np.arange(self.num_rounds + 1), "hypothesis": list(self.model.hypotheses)},
             {
                 "teacher_rule": self.rule_name,
                 "learner_rule": self.learner_rule_name,
@@ -257,15 +255,3 @@ class Ensemble(Result):
 
     def _column(self, hypothesis: SupportsIndex | str | None) -> int:
         return self.hypothesis if hypothesis is None else self.model.hypothesis_index(hypothesis)
-
-
-def log_odds(log_beliefs: Array, hypothesis: int) -> Array:
-    """Return log(theta(h) / sum of the others) from log-beliefs, hypotheses on the last axis."""
-    others = np.delete(log_beliefs, hypothesis, axis=-1)
-    if others.shape[-1] == 0:
-        return np.full(log_beliefs.shape[:-1], np.inf)
-    peak = others.max(axis=-1, keepdims=True)
-    safe = np.where(np.isfinite(peak), peak, 0.0)
-    with np.errstate(divide="ignore"):
-        rest = np.log(np.exp(others - safe).sum(axis=-1)) + safe[..., 0]
-    return log_beliefs[..., hypothesis] - rest

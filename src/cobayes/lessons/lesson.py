@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from cobayes._input.validation import generator, number_between, whole_number
 from cobayes._output import (
     counted,
+    dataset,
     freeze,
     html_table,
     probability_text,
-    rounds_dataset,
     shown_positions,
 )
 from cobayes._parallel import require_affordable_simulation
@@ -221,15 +221,15 @@ class Lesson:
 
     def to_xarray(self) -> xr.Dataset:
         """Return beliefs, log-beliefs and data as a Dataset with the labels."""
-        return rounds_dataset(
+        return dataset(
             {
                 "belief": self.beliefs,
                 "log_belief": self.log_beliefs,
                 "teacher_belief": self.teacher_beliefs,
+                "datum": ["", *self.data_labels],
             },
-            self.model.hypotheses,
+            {"round": np.arange(self.num_rounds + 1), "hypothesis": list(self.model.hypotheses)},
             {"rule": self.rule_name, "true_hypothesis": self.hypothesis_label},
-            {"datum": ["", *self.data_labels]},
         )
 
     def save(self, path: str | Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self, SupportsIndex
@@ -142,10 +141,6 @@ class Planner(Teacher):
         self.log_belief = self.pupil.log_belief
         self.state = only_state(self.task, self.state, row)
         return belief
-
-    def copy(self) -> Self:
-        """Return an independent copy of the planner in the same state; the rules are shared."""
-        return copy.deepcopy(self, {id(rule): rule for rule in (self.rule, self.pupil.rule)})
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state of the agent to save; see `Learner.snapshot`."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cobayes._input.validation import require_settings
 from cobayes._output import write_text
 from cobayes.errors import CobayesError
-from cobayes.reading import existing_file
+from cobayes.reading import existing_file, parse_json
 from cobayes.rules import Rule, as_rule
 from cobayes.tasks.task import Task, class_name, task_from_settings
 
@@ -54,14 +54,9 @@ def read(path: str | Path, kind: str) -> dict[str, Any]:
     """Return the content of a file that `write` wrote."""
     file = existing_file(path)
     try:
-        head = json.loads(file.read_bytes())
+        head = parse_json(file, file.read_bytes())
     except OSError as error:
         raise CobayesError(f"{path} cannot be read: {error.strerror}.") from error
-    except (ValueError, RecursionError) as error:
-        raise CobayesError(
-            f"{path} is not a complete file saved by cobayes: {error}.",
-            "save it again; it was cut short, or it is another kind of file.",
-        ) from error
     if not isinstance(head, dict) or head.get("cobayes_format") != FILE_FORMAT:
         raise CobayesError(
             f"{path} was not saved by cobayes, or by a version with another format: expected "

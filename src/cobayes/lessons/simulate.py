@@ -80,10 +80,11 @@ def simulate(
         Means and standard deviations of the beliefs, the numbers of rounds until the learner was
         sure, and the paths that were kept.
 
-    Notes ----- Algorithm 1 of the paper, without assumption (iii'). The native core runs the
-    lessons of the built-in rules on a matrix, with or without repeats. With other tasks and custom
-    rules, lessons run one by one in Python. A lesson that ends before the last round keeps its last
-    belief.
+    Notes
+    -----
+    Algorithm 1 of the paper, without assumption (iii'). The native core runs the lessons of the
+    built-in rules on a matrix, with or without repeats. With other tasks and custom rules, lessons
+    run one by one in Python. A lesson that ends before the last round keeps its last belief.
 
     Examples
     --------

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.labels import is_position
 from cobayes._input.validation import generator, number_between, whole_number
 from cobayes._intervals import exact_interval, normal_quantile, proportion_stderr
-from cobayes._output import Result
+from cobayes._output import Result, dataset
 from cobayes._parallel import num_threads, require_affordable, short_number
 from cobayes.errors import CobayesError, import_optional
 
@@ -81,19 +80,15 @@ def add_statistics(left: RateStatistics, right: RateStatistics) -> RateStatistic
 
 def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
     """Return both sides of a shape as integers, or raise an error if one is below two."""
-    for value, what in ((num_data, "data"), (num_hypotheses, "hypotheses")):
-        if not is_position(value) or value < 2:
-            raise CobayesError(
-                f"the number of {what} is {value!r}; expected an integer of at least 2.",
-                "give a larger number: with one datum or hypothesis there is nothing to learn.",
-            )
+    num_data = whole_number(num_data, "the number of data", 2)
+    num_hypotheses = whole_number(num_hypotheses, "the number of hypotheses", 2)
     require_affordable(
         f"matrices of {short_number(num_data)} x {short_number(num_hypotheses)}",
         "take a smaller shape.",
         # Memory for four matrices at once, with their logarithms and inverses.
         num_bytes=4.0 * 24.0 * min(num_data * num_hypotheses, 10**300),
     )
-    return int(num_data), int(num_hypotheses)
+    return num_data, num_hypotheses
 
 
 @dataclass(frozen=True)
@@ -226,20 +221,11 @@ class RateComparison(Result):
 
         Several shapes make one table with ``xarray.combine_by_coords``.
         """
-        xarray = import_optional("xarray", "labels", "a Dataset")
         content = self.to_dict()
-        shape = ("num_data", "num_hypotheses")
-        variables = {}
-        for name, value in content.items():
-            if name.endswith("_interval"):
-                variables[name] = ((*shape, "bound"), [[value]])
-            elif name not in (*shape, "confidence"):
-                variables[name] = (shape, [[value]])
-        return xarray.Dataset(
-            variables,
-            coords={**{name: [content[name]] for name in shape}, "bound": ["low", "high"]},
-            attrs={"confidence": self.confidence},
-        )
+        axes = {name: [content.pop(name)] for name in ("num_data", "num_hypotheses")}
+        attributes = {"confidence": content.pop("confidence")}
+        values = {name: [[value]] for name, value in content.items()}
+        return dataset(values, {**axes, "bound": ["low", "high"]}, attributes)
 
     def __repr__(self) -> str:
         low, high = self.probability_interval

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cobayes import _core
 from cobayes._input.labels import Distribution, as_distribution, find
-from cobayes._input.validation import lost_settings, require_settings
+from cobayes._input.validation import lost_settings, require_settings, subclasses
 from cobayes._parallel import num_threads
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.model import MatrixLike, Model, as_task
@@ -344,6 +344,9 @@ class Rule(ABC):
     def __hash__(self) -> int:
         return hash((type(self), self.task))
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Rule:
+        return self  # a rule does not change: copies of agents share it
+
     def __repr__(self) -> str:
         parts = [repr(self.task)]
         if self.title != self.name:
@@ -357,12 +360,10 @@ class Rule(ABC):
 
 def rule_named(name: str) -> type[Rule] | None:
     """Return the class of a rule by its name in upper or lower case, or None."""
-    kinds: list[type[Rule]] = Rule.__subclasses__()
-    for kind in kinds:
-        kinds.extend(kind.__subclasses__())
-    found = [kind for kind in reversed(kinds) if kind.name.lower() == name.lower()]
-    # Of several, one of this package, or else the last one: a notebook may define a class twice.
-    return min(found, key=lambda kind: not kind.__module__.startswith("cobayes."), default=None)
+    found = [kind for kind in subclasses(Rule) if kind.name.lower() == name.lower()]
+    # Of several, the last one, unless one is of this package: a notebook may define a class twice.
+    found.sort(key=lambda kind: kind.__module__.startswith("cobayes."))
+    return found[-1] if found else None
 
 
 def _threads(log_beliefs: Array) -> int:

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from cobayes import _core
 from cobayes._input.labels import Distribution
-from cobayes._output import freeze, shape_in_words
-from cobayes.errors import import_optional
+from cobayes._output import dataset, freeze, shape_in_words
 from cobayes.model import MatrixLike, Model, as_model
 from cobayes.rules.native import SCBI
 from cobayes.rules.response import add_evidence
@@ -63,11 +62,9 @@ class CooperativeInference:
 
     def to_xarray(self) -> xr.Dataset:
         """Return both matrices as a Dataset with the labels."""
-        xarray = import_optional("xarray", "labels", "a Dataset")
-        dims = ("datum", "hypothesis")
-        return xarray.Dataset(
-            {"teacher": (dims, self.teacher), "learner": (dims, self.learner)},
-            coords={"datum": list(self.model.data), "hypothesis": list(self.model.hypotheses)},
+        return dataset(
+            {"teacher": self.teacher, "learner": self.learner},
+            {"datum": list(self.model.data), "hypothesis": list(self.model.hypotheses)},
         )
 
     def __repr__(self) -> str:

@@ -233,8 +233,10 @@ class Pragmatic(NativeRule):
     >>> faces.update([1 / 3, 1 / 3, 1 / 3], 1).round(2)
     array([0.  , 0.69, 0.31])
 
-    Notes ----- Rational speech acts: Frank and Goodman (2012), Science 336, 998. Infinite depth
-    requires rationality 1, since for other values the recursion may have several limits.
+    Notes
+    -----
+    Rational speech acts: Frank and Goodman (2012), Science 336, 998. Infinite depth requires
+    rationality 1, since for other values the recursion may have several limits.
     """
 
     name = "Pragmatic"

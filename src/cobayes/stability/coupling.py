@@ -12,9 +12,9 @@ from cobayes import _core
 from cobayes._input.labels import Distribution
 from cobayes._input.validation import seed_of, spawn_generators
 from cobayes._intervals import proportion_stderr
-from cobayes._output import counted, freeze, html_table
+from cobayes._output import counted, dataset, freeze, html_table
 from cobayes._parallel import num_threads
-from cobayes.errors import CobayesError, import_optional, unteachable
+from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, Model, require_same_world
 from cobayes.rules import Rule, as_rule
 from cobayes.rules.base import require_datum
@@ -128,14 +128,10 @@ class Coupling:
 
     def to_xarray(self) -> xr.Dataset:
         """Return coupling and confusion matrix as a Dataset with the labels."""
-        xarray = import_optional("xarray", "labels", "a Dataset")
-        dims = ("taught", "believed")
         content = {"coupling": self.matrix, "stderr": self.stderr}
         content |= {"confusion": self.confusion, "confusion_stderr": self.confusion_stderr}
-        return xarray.Dataset(
-            {name: (dims, values.copy()) for name, values in content.items()},
-            coords={name: list(self.model.hypotheses) for name in dims},
-        )
+        names = list(self.model.hypotheses)
+        return dataset(content, {"taught": names, "believed": names})
 
     def _repr_html_(self) -> str:
         names = self.model.hypotheses

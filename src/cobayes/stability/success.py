@@ -11,10 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import Distribution
-from cobayes._input.validation import (
-    items,
-    one_of,
-)
+from cobayes._input.validation import items, one_of
 from cobayes._intervals import normal_quantile
 from cobayes._output import Result, counted, freeze, html_table
 from cobayes.errors import CobayesError, import_optional

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import shorten
+from cobayes._input.validation import subclasses
 from cobayes.errors import CobayesError
 
 if TYPE_CHECKING:
@@ -246,11 +247,9 @@ def task_from_settings(name: str, settings: dict[str, Any]) -> Task:
     if module.startswith(OWN_TASKS):
         with suppress(ImportError):
             importlib.import_module(module)
-    kinds: list[type[Task]] = [Task]
-    for kind in kinds:
+    for kind in subclasses(Task):
         if kind.__name__ == own_name:
             return kind.from_settings(settings)
-        kinds.extend(kind.__subclasses__())
     raise CobayesError(
         f"there is no task called {own_name!r}.", "define or import its class before loading."
     )

@@ -281,7 +281,7 @@ def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[
             new = terms.T[share @ terms < levels[owner]]
             cuts.extend(new)
             owners.extend([owner] * len(new))
-        answer = _linear_programme(np.array(cuts), owners, least)
+        answer = solve_programme(np.array(cuts), owners, least)
         share = _floored(answer.x[:size], least)
         levels = answer.x[size:]
         gains = _gains(np.array(cuts), owners, -answer.ineqlin.marginals)
@@ -299,8 +299,11 @@ def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[
     )
 
 
-def _linear_programme(cuts: Array, owners: list[int], least: float) -> Any:
-    """Maximise the mean of t_h, where each t_h lies below the cuts of its hypothesis."""
+def solve_programme(cuts: Array, owners: list[int], least: float) -> Any:
+    """Maximise the mean over h of min_k sum_i p_i cuts_ki over distributions p, all p_i >= least.
+
+    The minimum is over the cuts k that belong to h. The solution ``x`` is p, then the minima.
+    """
     count, size = cuts.shape
     groups = max(owners) + 1
     is_owner = np.zeros((count, groups))
@@ -311,7 +314,7 @@ def _linear_programme(cuts: Array, owners: list[int], least: float) -> Any:
         b_ub=np.zeros(count),
         A_eq=np.concatenate([np.ones(size), np.zeros(groups)])[None],
         b_eq=[1.0],
-        bounds=[(least, 1.0)] * size + [(0.0, None)] * groups,
+        bounds=[(least, 1.0)] * size + [(None, None)] * groups,
         method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )

@@ -92,7 +92,7 @@ def choosing_rate(rule: Rule | MatrixLike, hypothesis: SupportsIndex | str) -> C
     >>> cb.theory.choosing_rate(cb.BI([[0.6, 0.3], [0.4, 0.7]]), 0)
     ChoosingRate(0.6931 nats per round for '0'; drawing has 0.192)
     """
-    from scipy.optimize import linprog
+    from cobayes.theory.best_prior import solve_programme  # needs SciPy, which takes long to import
 
     own = in_every_round(as_rule(rule))
     model = own.model
@@ -104,22 +104,8 @@ def choosing_rate(rule: Rule | MatrixLike, hypothesis: SupportsIndex | str) -> C
         )
     logs = own.at_certainty(h).log_likelihood
     gains = np.delete(logs[:, h, None] - logs, h, axis=1)
-    num_data, num_rivals = gains.shape
     drawn = rate_of_convergence(own, h)
-    # Maximise t under t <= sum_d p_d gains_dj for every rival j.
-    solution = linprog(
-        np.append(np.zeros(num_data), -1.0),
-        A_ub=np.column_stack([-gains.T, np.ones(num_rivals)]),
-        b_ub=np.zeros(num_rivals),
-        A_eq=np.append(np.ones(num_data), 0.0)[None],
-        b_eq=[1.0],
-        bounds=[(0.0, None)] * num_data + [(None, None)],
-    )
-    if not solution.success:
-        raise CobayesError(
-            f"the linear programme was not solved: {solution.message}",
-            "make the smallest entries of the matrix larger.",
-        )
+    solution = solve_programme(gains.T, [0] * gains.shape[1], 0.0)
     shares = np.maximum(solution.x[:-1], 0.0)
     shares /= shares.sum()
     return ChoosingRate(float((shares @ gains).min()), drawn, shares, model.hypotheses[h])

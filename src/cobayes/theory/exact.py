@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from cobayes import _core
 from cobayes._input.labels import Distribution
 from cobayes._input.validation import whole_number
-from cobayes._output import counted, freeze, rounds_dataset
+from cobayes._output import counted, dataset, freeze
 from cobayes._parallel import num_threads, require_affordable, short_number
+from cobayes.assumptions import first_equal
 from cobayes.errors import CobayesError
 from cobayes.lessons.lesson import require_left
 from cobayes.model import MatrixLike, Model
@@ -103,9 +104,9 @@ class ExactRounds:
 
     def to_xarray(self) -> xr.Dataset:
         """Return means and standard deviations as a Dataset with the labels."""
-        return rounds_dataset(
+        return dataset(
             {"mean": self.means, "std": self.stds},
-            self.model.hypotheses,
+            {"round": np.arange(self.num_rounds + 1), "hypothesis": list(self.model.hypotheses)},
             {"rule": self.rule_name, "true_hypothesis": self.hypothesis_label},
         )
 
@@ -146,8 +147,10 @@ def exact_rounds(
     ExactRounds
         ``.mean`` and ``.std`` have shape (num_rounds + 1,).
 
-    Notes ----- Iterates Psi(h), Eq. (4) of the paper, as for Figure 3 (top). Data with proportional
-    rows lead to the same posterior and are merged.
+    Notes
+    -----
+    Iterates Psi(h), Eq. (4) of the paper, as for Figure 3 (top). Data with proportional rows lead
+    to the same posterior and are merged.
 
     Examples
     --------
@@ -319,27 +322,14 @@ def distinct_data(rule: Rule) -> tuple[Indices, Array]:
     matrix = rule.model.matrix
     if rule.core is None:
         return np.arange(len(matrix)), np.ones(len(matrix))
-    share = rule.data_prior
-    allowed = matrix > 0.0
+    share = np.ones(len(matrix)) if rule.data_prior is None else rule.data_prior
+    data = np.flatnonzero(share > 0.0)
     with np.errstate(divide="ignore"):
-        logs = np.where(allowed, np.log(matrix), 0.0)
-    sizes = logs.sum(axis=1) / allowed.sum(axis=1)
-    logs -= np.where(allowed, sizes[:, None], 0.0)
-    chosen: list[int] = []
-    copies: list[float] = []
-    for row in range(len(matrix)):
-        if share is not None and share[row] == 0.0:
-            continue
-        distances = np.abs(logs[chosen] - logs[row]).max(axis=1, initial=0.0)
-        same = (allowed[chosen] == allowed[row]).all(axis=1)
-        equal = np.flatnonzero((distances <= PROPORTIONAL) & same)
-        if len(equal) == 0:
-            chosen.append(row)
-            copies.append(1.0)
-            continue
-        first = chosen[equal[0]]
-        if not rule.depends_on_belief:
-            copies[equal[0]] += float(np.exp(sizes[row] - sizes[first]))
-        else:
-            copies[equal[0]] += 1.0 if share is None else float(share[row] / share[first])
-    return np.array(chosen, dtype=np.int64), np.array(copies)
+        logs = np.log(matrix[data])
+    sizes = logs.mean(axis=1, where=logs > -np.inf)
+    leaders = first_equal(logs - sizes[:, None], PROPORTIONAL)
+    copies = share[data] / share[data[leaders]]
+    if not rule.depends_on_belief:
+        copies = np.exp(sizes - sizes[leaders])
+    chosen, groups = np.unique(leaders, return_inverse=True)
+    return data[chosen], np.bincount(groups, copies)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import Distribution
 from cobayes._input.validation import number_between, whole_number
-from cobayes._output import counted, freeze, html_table
+from cobayes._output import counted, dataset, freeze, html_table
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import Rule, as_rule
@@ -126,23 +126,16 @@ class InvariantReport:
 
     def to_xarray(self) -> xr.Dataset:
         """Return the measured curves as a Dataset with the labels."""
-        xarray = import_optional("xarray", "labels", "a Dataset")
-        dims = ("round", "hypothesis")
-        return xarray.Dataset(
+        names = self.model.hypotheses
+        return dataset(
             {
-                "mean_belief": (("round",), self.mean_belief),
-                "mean_ratio": (dims, self.mean_ratios),
-                "uniform_mean": (dims, self.uniform_mean),
-                "uniform_spread": (("round",), self.uniform_spread),
+                "mean_belief": self.mean_belief,
+                "mean_ratio": self.mean_ratios,
+                "uniform_mean": self.uniform_mean,
+                "uniform_spread": self.uniform_spread,
             },
-            coords={
-                "round": np.arange(self.num_rounds + 1),
-                "hypothesis": list(self.model.hypotheses),
-            },
-            attrs={
-                "rule": self.rule_name,
-                "true_hypothesis": self.model.hypotheses[self.hypothesis],
-            },
+            {"round": np.arange(self.num_rounds + 1), "hypothesis": list(names)},
+            {"rule": self.rule_name, "true_hypothesis": names[self.hypothesis]},
         )
 
     def __str__(self) -> str:

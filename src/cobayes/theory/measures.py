@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes._input.labels import SUM_SLACK, Distribution, as_distribution, make_labels, shorten
-from cobayes._input.tables import as_floats
+from cobayes._input.labels import Distribution, as_distribution, make_labels, shorten
 from cobayes._input.validation import items, number_between
-from cobayes._output import counted, freeze
+from cobayes._output import counted, dataset, freeze
+from cobayes.assumptions import first_equal
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule, as_rule
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 # From log-beliefs (a, m) and likelihoods (a, n, m) to the probabilities of the data, (a, n).
 Chances = Callable[[Array, Array], Array]
 
@@ -118,7 +117,8 @@ class AtomicMeasure:
             The labels.
         """
         labels, table = _checked_beliefs(beliefs, hypotheses)
-        shares = _checked_weights(weights, len(table))
+        atoms = make_labels(None, len(table), "atom")
+        shares = as_distribution(weights, atoms, "atom", "set of weights")
         kept = shares > 0.0
         with np.errstate(divide="ignore"):
             return cls(shares[kept], np.log(table[kept]), labels)
@@ -188,9 +188,10 @@ class AtomicMeasure:
             distribution. "even" is the distribution closest to the data prior that the table's
             zeros allow at the learner's belief: the row sums of `scaling_blocks`.
 
-        Notes ----- Psi_D^L of Section 5 of the paper. Under SCBI the learner's predictive
-        distribution is "even" (the data prior if there are no zeros), so its belief is a
-        martingale.
+        Notes
+        -----
+        Psi_D^L of Section 5 of the paper. Under SCBI the learner's predictive distribution is
+        "even" (the data prior if there are no zeros), so its belief is a martingale.
         """
         own = in_every_round(as_rule(rule))
         if isinstance(distribution, str) and distribution == "predictive":
@@ -261,7 +262,8 @@ class AtomicMeasure:
             relatively.
         """
         distance = number_between(tolerance, "tolerance", 0.0, 1.0, closed="low")
-        weights, kept = _merge_equal(self.weights, self.log_beliefs, distance)
+        kept, atoms = np.unique(first_equal(self.log_beliefs, distance), return_inverse=True)
+        weights = np.bincount(atoms, self.weights)
         return replace(self, weights=weights, log_beliefs=self.log_beliefs[kept])
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -274,15 +276,9 @@ class AtomicMeasure:
 
     def to_xarray(self) -> xr.Dataset:
         """Return weights, beliefs and log-beliefs as a Dataset with the labels."""
-        xarray = import_optional("xarray", "labels", "a Dataset")
-        dims = ("atom", "hypothesis")
-        return xarray.Dataset(
-            {
-                "weight": (("atom",), self.weights),
-                "belief": (dims, self.beliefs),
-                "log_belief": (dims, self.log_beliefs),
-            },
-            coords={"atom": np.arange(len(self)), "hypothesis": list(self._shown_labels())},
+        return dataset(
+            {"weight": self.weights, "belief": self.beliefs, "log_belief": self.log_beliefs},
+            {"atom": np.arange(len(self)), "hypothesis": list(self._shown_labels())},
         )
 
     def __repr__(self) -> str:
@@ -369,55 +365,6 @@ def _even_shares(rule: Rule, belief: Array) -> Array:
     for rows, _, ratio in scaling_blocks(rule.model, prior, belief).blocks:
         shares[rows] = prior[rows] * ratio
     return shares / shares.sum()
-
-
-def _merge_equal(weights: Array, log_beliefs: Array, tolerance: float) -> tuple[Array, Indices]:
-    """Return the weight of each different atom, and the position of its first occurrence.
-
-    Two atoms are equal when no log-belief differs by more than the tolerance. Atoms are sorted by a
-    projection of their log-beliefs onto one direction, and only atoms with nearly equal projections
-    are compared. An atom is merged with the first earlier one that equals it.
-    """
-    finite = np.where(np.isfinite(log_beliefs), log_beliefs, 0.0)
-    direction = np.cos(np.arange(1.0, finite.shape[1] + 1.0))
-    keys = finite @ direction
-    rounding = 1e-14 * float(np.abs(finite).max()) * len(direction)
-    window = tolerance * float(np.abs(direction).sum()) + rounding
-    order = np.argsort(keys, kind="stable")
-    leaders = np.arange(len(weights))
-    heads: list[int] = []
-    for atom in order:
-        heads = [head for head in heads if keys[atom] - keys[head] <= window]
-        for head in heads:
-            one, two = log_beliefs[atom], log_beliefs[head]
-            # Two log-beliefs of minus infinity are equal, but their difference is NaN.
-            differs = one != two
-            if not differs.any() or np.abs(one[differs] - two[differs]).max() <= tolerance:
-                leaders[atom] = head
-                break
-        else:
-            heads.append(atom)
-    kept, places = np.unique(leaders, return_inverse=True)
-    return np.bincount(places, weights).astype(np.float64), kept
-
-
-def _checked_weights(values: ArrayLike, count: int) -> Array:
-    """Validate weights that sum to one; a sum within 1e-3 of one is renormalised."""
-    array = as_floats(values, copy=True, name="set of weights")
-    if array.shape != (count,):
-        raise CobayesError(f"the weights have shape {array.shape}; expected ({count},).")
-    if not (np.isfinite(array).all() and (array >= 0.0).all()):
-        raise CobayesError(
-            "the weights hold a number that is negative or not finite.",
-            "give a number >= 0 for each atom.",
-        )
-    total = float(array.sum())
-    if abs(total - 1.0) > SUM_SLACK:
-        raise CobayesError(
-            f"the weights sum to {total:.6g}, not to 1.",
-            "divide them by their sum (sums within 1e-3 of one are renormalised).",
-        )
-    return array / total
 
 
 def _checked_beliefs(
