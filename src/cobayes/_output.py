@@ -152,20 +152,20 @@ MOST_SHOWN = 20
 """The number of rows and columns of a longer table that a notebook shows."""
 
 
-def shown_positions(count: int, keep: int = 0) -> list[int | None]:
-    """Return the rows or columns of a table that a notebook shows; None marks a gap.
+def shown(values: Sequence[Any], keep: int = 0) -> list[Any]:
+    """Return the values that a notebook shows: the first ones, the one at `keep`, the last ones.
 
-    They are the first and the last positions, and the position `keep`.
+    "…" stands for the values between them.
     """
-    half = MOST_SHOWN // 2
+    half, count = MOST_SHOWN // 2, len(values)
     kept = sorted({*range(min(half, count)), keep, *range(max(count - half, 0), count)})
-    found: list[int | None] = []
+    found = []
     for before, position in zip([-1, *kept], kept, strict=False):
-        found += [position] if position == before + 1 else [None, position]
+        found += [values[position]] if position == before + 1 else ["…", values[position]]
     return found
 
 
-def html_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str | float]]) -> str:
+def html_table(title: str, headings: Sequence[str], rows: Sequence[Any]) -> str:
     """Return a small table for a notebook.
 
     Parameters
@@ -176,13 +176,13 @@ def html_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str 
         One for each column; the first column contains labels.
     rows
         Cells: text, which is escaped, or a belief, which is drawn as a bar. At most the first
-        `MOST_SHOWN` + 1 rows are shown (one of them may be a row of dots).
+        `MOST_SHOWN` + 1 rows are shown; a row "…" consists of dots.
     """
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    body = "".join(
-        f"<tr><th>{escape(str(row[0]))}</th>{''.join(map(_html_cell, row[1:]))}</tr>"
-        for row in rows[: MOST_SHOWN + 1]
-    )
+    body = ""
+    for row in rows[: MOST_SHOWN + 1]:
+        label, *cells = ["…"] * len(headings) if row == "…" else row
+        body += f"<tr><th>{escape(label)}</th>{''.join(map(_html_cell, cells))}</tr>"
     num_left = len(rows) - MOST_SHOWN - 1
     above = f"<p>{escape(title)}</p>" if title else ""
     rest = f"<p>… and {num_left} more</p>" if num_left > 0 else ""

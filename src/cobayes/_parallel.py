@@ -103,11 +103,7 @@ def require_affordable(
 
 
 def require_affordable_simulation(
-    num_lessons: int,
-    num_rounds: int,
-    num_data: int,
-    num_hypotheses: int,
-    num_kept: int = 0,
+    num_lessons: int, num_rounds: int, num_data: int, num_hypotheses: int, num_kept: int = 0
 ) -> None:
     """Raise an error if simulated lessons would take too much time or memory.
 

@@ -159,7 +159,6 @@ def _pairs(
     unknown = [label for label in given if label not in kinds]
     if unknown:
         raise CobayesError(
-            f"no classifier knows the label {unknown[0]!r}.",
-            f"choose from the classes {kinds}.",
+            f"no classifier knows the label {unknown[0]!r}.", f"choose from the classes {kinds}."
         )
     return np.arange(count), np.array([kinds.index(label) for label in given], dtype=np.intp)

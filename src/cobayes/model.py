@@ -14,7 +14,7 @@ from cobayes._input import labels as label_rules
 from cobayes._input.labels import Distribution, as_distribution
 from cobayes._input.tables import as_floats, require_entries, unpack
 from cobayes._input.validation import instance, number_between
-from cobayes._output import html_table, shape_in_words, shown_positions, write_csv
+from cobayes._output import MOST_SHOWN, html_table, shape_in_words, shown, write_csv
 from cobayes.assumptions import Report, check_assumptions
 from cobayes.errors import CobayesError, import_optional
 from cobayes.tasks.task import State, Task, require_usable
@@ -103,11 +103,7 @@ class Model(Task):
 
     def settings(self) -> dict[str, Any]:
         """Return the matrix and the labels."""
-        return {
-            "matrix": self.matrix,
-            "data": list(self.data),
-            "hypotheses": list(self.hypotheses),
-        }
+        return {"matrix": self.matrix, "data": list(self.data), "hypotheses": list(self.hypotheses)}
 
     def datum_index(self, datum: SupportsIndex | str) -> int:
         """Return the row of a datum given by position or label."""
@@ -273,18 +269,12 @@ class Model(Task):
 
     def _repr_html_(self) -> str:
         n, m = self.shape
-        rows, columns = shown_positions(n), shown_positions(m)
-        table = html_table(
-            "",
-            ["", *("…" if j is None else self.hypotheses[j] for j in columns)],
-            [
-                ["…" if i is None else self.data[i]]
-                + ["…" if i is None or j is None else f"{self.matrix[i, j]:.4g}" for j in columns]
-                for i in rows
-            ],
-        )
-        is_cut = None in rows or None in columns
-        return table + (f"<p>{n} data × {m} hypotheses</p>" if is_cut else "")
+        rows = [
+            i if i == "…" else [self.data[i], *shown([f"{entry:.4g}" for entry in self.matrix[i]])]
+            for i in shown(range(n))
+        ]
+        size = f"<p>{n} data × {m} hypotheses</p>" if max(n, m) > MOST_SHOWN else ""
+        return html_table("", ["", *shown(self.hypotheses)], rows) + size
 
 
 def _read_table(

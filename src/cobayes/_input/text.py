@@ -151,8 +151,7 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Cells:
     for line, label in zip(lines[1:], data or (), strict=False):
         if not label:
             raise CobayesError(
-                f"{file}, {line}, column 1: the datum has no label.",
-                "name it, or delete the line.",
+                f"{file}, {line}, column 1: the datum has no label.", "name it, or delete the line."
             )
     return Cells(
         [cells[skipped:] for cells in body],

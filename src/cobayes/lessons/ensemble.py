@@ -249,9 +249,8 @@ class Ensemble(Result):
         )
 
     def _stderrs(self) -> Array:
-        if self.num_lessons == 1:
-            return np.full(self.stds.shape, np.nan)
-        return self.stds / np.sqrt(self.num_lessons)
+        # One lesson has no standard error.
+        return self.stds / np.sqrt(self.num_lessons if self.num_lessons > 1 else np.nan)
 
     def _column(self, hypothesis: SupportsIndex | str | None) -> int:
         return self.hypothesis if hypothesis is None else self.model.hypothesis_index(hypothesis)

@@ -10,14 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.validation import generator, number_between, whole_number
-from cobayes._output import (
-    counted,
-    dataset,
-    freeze,
-    html_table,
-    probability_text,
-    shown_positions,
-)
+from cobayes._output import counted, dataset, freeze, html_table, probability_text, shown
 from cobayes._parallel import require_affordable_simulation
 from cobayes.errors import CobayesError, import_optional, warn_user
 from cobayes.lessons import saving
@@ -255,17 +248,14 @@ class Lesson:
         )
 
     def _repr_html_(self) -> str:
-        columns = shown_positions(len(self.model.hypotheses), keep=self.hypothesis)
-        head = ["…" if h is None else self.model.hypotheses[h] for h in columns]
-        head[columns.index(self.hypothesis)] += " (true)"
-        rows = []
-        for k in shown_positions(self.num_rounds + 1):
-            if k is None:
-                rows.append(["…"] * (2 + len(columns)))
-                continue
-            datum, belief = ("", *self.data_labels)[k], np.exp(self.log_beliefs[k])
-            rows.append([str(k), datum, *("…" if h is None else float(belief[h]) for h in columns)])
-        return html_table(repr(self), ["round", "datum", *head], rows)
+        h, names = self.hypothesis, list(self.model.hypotheses)
+        names[h] += " (true)"
+        data, beliefs = ("", *self.data_labels), self.beliefs.tolist()
+        rows = [
+            k if k == "…" else [str(k), data[k], *shown(beliefs[k], h)]
+            for k in shown(range(self.num_rounds + 1))
+        ]
+        return html_table(repr(self), ["round", "datum", *shown(names, h)], rows)
 
 
 def run_lesson(

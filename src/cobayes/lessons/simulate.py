@@ -246,19 +246,12 @@ def _kept_paths(
     elif isinstance(keep_paths, bool | np.bool_):
         num_paths = num_lessons if keep_paths else 0
     else:
-        rounds = _read_rounds(keep_paths, num_rounds)
-        num_paths, num_kept = num_lessons if len(rounds) else 0, len(rounds)
+        given = items(keep_paths, "keep_paths", "rounds, True or False")
+        rounds = sorted({whole_number(one, "a round of keep_paths", 0) for one in given})
+        if rounds and rounds[-1] > num_rounds:
+            message = f"keep_paths has round {rounds[-1]}; expected rounds from 0 to {num_rounds}."
+            raise CobayesError(message)
+        num_paths, num_kept = num_lessons if rounds else 0, len(rounds)
     require_affordable_simulation(num_lessons, num_rounds, *model.shape, num_paths * num_kept)
-    return np.arange(num_kept, dtype=np.int64) if rounds is None else rounds, num_paths
-
-
-def _read_rounds(given: Sequence[int], num_rounds: int) -> NDArray[np.int64]:
-    """Return the rounds sorted and without duplicates, or raise an error."""
-    rounds = {
-        whole_number(one, "a round of keep_paths", 0)
-        for one in items(given, "keep_paths", "rounds, True or False")
-    }
-    if rounds and max(rounds) > num_rounds:
-        message = f"keep_paths has round {max(rounds)}; expected rounds from 0 to {num_rounds}."
-        raise CobayesError(message)
-    return np.array(sorted(rounds), dtype=np.int64)
+    kept = np.arange(num_kept) if rounds is None else rounds
+    return np.array(kept, dtype=np.int64), num_paths

@@ -237,14 +237,13 @@ def _teacher_names(
         return [name for name in TEACHERS if name not in refused], refused
     known = {name.lower(): name for name in TEACHERS}
     wanted = set()
-    for name in [teachers] if isinstance(teachers, str) else items(teachers, "teachers", "names"):
+    given = [teachers] if isinstance(teachers, str) else teachers
+    for name in items(given, "teachers", "names", least=1):
         if str(name).lower() not in known:
             raise CobayesError(
                 f"there is no teacher called {name!r}.", suggest(str(name), list(TEACHERS))
             )
         wanted.add(known[str(name).lower()])
-    if not wanted:
-        raise CobayesError("no teachers were given.", f"choose from {', '.join(TEACHERS)}, or all.")
     for name in wanted & set(refused):
         raise CobayesError(
             f"the teacher {name!r} cannot be compared here: {refused[name]}.",

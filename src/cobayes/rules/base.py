@@ -170,7 +170,10 @@ class Rule(ABC):
                 f"the matrices of {self.task!r} have different data or hypotheses.",
                 "give all of them the same labels in the same order.",
             )
-        if prior is not None and not _is_data_prior(prior, model.num_data):
+        is_usable = prior is None or (
+            prior.shape == (model.num_data,) and (prior >= 0.0).all() and 0.0 < prior.sum() < np.inf
+        )
+        if not is_usable:
             raise CobayesError(
                 f"the data prior of {self.task!r} is {prior!r}; expected {model.num_data} numbers "
                 "that are not negative, at least one of them positive."
@@ -332,14 +335,11 @@ class Rule(ABC):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rule):
             return NotImplemented
-        own = self.settings()
-        are_alike = (
-            type(self) is type(other) and self.task == other.task and own == other.settings()
-        )
+        own, theirs = self.settings(), other.settings()
         # A rule with parameters that settings() does not return equals only itself.
-        return self is other or (
-            are_alike and not (self.core is None and lost_settings(type(self), own, num_given=1))
-        )
+        if self is other or (self.core is None and lost_settings(type(self), own, num_given=1)):
+            return self is other
+        return (type(self), self.task, own) == (type(other), other.task, theirs)
 
     def __hash__(self) -> int:
         return hash((type(self), self.task))
@@ -369,12 +369,6 @@ def rule_named(name: str) -> type[Rule] | None:
 def _threads(log_beliefs: Array) -> int:
     """Return the number of threads for beliefs (k, m); a single belief needs only one."""
     return num_threads() if len(log_beliefs) > 1 else 1
-
-
-def _is_data_prior(prior: Array, num_data: int) -> bool:
-    if prior.shape != (num_data,):
-        return False
-    return bool((np.isfinite(prior) & (prior >= 0.0)).all()) and bool((prior > 0.0).any())
 
 
 class Restricted(Rule):
@@ -424,16 +418,10 @@ def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: st
 
 
 def require_datum(rule: Rule, hypothesis: int) -> None:
-    """Raise an error if no available datum is possible under the hypothesis to teach."""
-    available = _available(rule)
-    if not available[rule.model.matrix[:, hypothesis] > 0.0].any():
-        raise no_datum(rule.model, hypothesis, available)
-
-
-def _available(rule: Rule) -> NDArray[np.bool_]:
-    """Return which data task and rule allow to be shown in the first round, (n,)."""
+    """Raise an error if no datum of the first round is possible under the hypothesis to teach."""
     available = np.ones(rule.model.num_data, dtype=np.bool_)
     for prior in (rule.task.data_prior_at(rule.task.start), rule.data_prior):
         if prior is not None:
             available &= prior > 0.0
-    return available
+    if not available[rule.model.matrix[:, hypothesis] > 0.0].any():
+        raise no_datum(rule.model, hypothesis, available)

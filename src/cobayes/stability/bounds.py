@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal, SupportsIndex, cast, get_args
 
 import numpy as np
@@ -184,7 +183,7 @@ def validated_priors(
     teacher_prior: Distribution, learner_prior: Distribution, hypothesis: SupportsIndex | str
 ) -> tuple[Array, Array, int]:
     """Return both validated priors and the position of the taught hypothesis."""
-    if isinstance(teacher_prior, Mapping) or hasattr(teacher_prior, "keys"):
+    if hasattr(teacher_prior, "keys"):
         names = list(cast(Any, teacher_prior).keys())
         labels = make_labels(names, len(names), "hypothesis")
     else:

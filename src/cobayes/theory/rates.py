@@ -41,10 +41,7 @@ def rate_of_convergence(
 
 @overload
 def rate_of_convergence(
-    rule: Rule | MatrixLike,
-    hypothesis: SupportsIndex | str,
-    *,
-    prior: Distribution | None = None,
+    rule: Rule | MatrixLike, hypothesis: SupportsIndex | str, *, prior: Distribution | None = None
 ) -> float: ...
 
 
@@ -101,10 +98,7 @@ def relevant_hypothesis(
 
 @overload
 def relevant_hypothesis(
-    rule: Rule | MatrixLike,
-    hypothesis: SupportsIndex | str,
-    *,
-    prior: Distribution | None = None,
+    rule: Rule | MatrixLike, hypothesis: SupportsIndex | str, *, prior: Distribution | None = None
 ) -> int: ...
 
 
