@@ -332,4 +332,4 @@ def distinct_data(rule: Rule) -> tuple[Indices, Array]:
     if not rule.depends_on_belief:
         copies = np.exp(sizes - sizes[leaders])
     chosen, groups = np.unique(leaders, return_inverse=True)
-    return data[chosen], np.bincount(groups, copies)
+    return data[chosen], np.bincount(groups, copies).astype(np.float64)
