@@ -8,7 +8,7 @@ It needs JAX (``pip install '.[jax]'``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,28 +113,35 @@ def log_likelihood(
     """
     from cobayes.people import LogLikelihood
 
-    density = LogLikelihood(choices, problems, family, priors=priors)
+    return from_host(LogLikelihood(choices, problems, family, priors=priors))
 
-    def on_host(parameters: Any) -> tuple[np.ndarray, np.ndarray]:
-        value, gradient = density(np.asarray(parameters, dtype=np.float64))
-        kind = np.asarray(parameters).dtype
-        return np.asarray(value, dtype=kind), np.asarray(gradient, dtype=kind)
 
-    def both(parameters: jax.Array) -> tuple[jax.Array, jax.Array]:
-        shapes = (
-            jax.ShapeDtypeStruct((), parameters.dtype),
-            jax.ShapeDtypeStruct(parameters.shape, parameters.dtype),
-        )
-        return jax.pure_callback(on_host, shapes, parameters, vmap_method="sequential")
+def from_host(evaluate: Callable[[np.ndarray], Sequence[Any]]) -> Callable[[Any], jax.Array]:
+    """Return a function of points (..., p) for JAX, computed by NumPy.
+
+    Parameters
+    ----------
+    evaluate
+        Returns values (...) and gradients (..., p) at points (..., p).
+    """
+
+    def both(points: jax.Array) -> list[jax.Array]:
+        def on_host(points: Any) -> list[np.ndarray]:
+            found = evaluate(np.asarray(points, dtype=np.float64))
+            return [np.asarray(part, dtype=points.dtype) for part in found]
+
+        sizes = points.shape[:-1], points.shape
+        shapes = [jax.ShapeDtypeStruct(size, points.dtype) for size in sizes]
+        return jax.pure_callback(on_host, shapes, points, vmap_method="sequential")
 
     @jax.custom_jvp
-    def value_of(parameters: jax.Array) -> jax.Array:
-        return both(parameters)[0]
+    def value_of(points: jax.Array) -> jax.Array:
+        return both(points)[0]
 
     @value_of.defjvp
     def _(primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
         value, gradient = both(primals[0])
-        return value, gradient @ tangents[0]
+        return value, (gradient * tangents[0]).sum(axis=-1)
 
     return value_of
 

@@ -164,20 +164,14 @@ def _sample_group(
         total = np.exp(weights - peak, out=weights).sum(axis=1, dtype=np.float64)
         return float((np.log(total) + peak[:, 0]).sum() + log_logistic(line))
 
+    def beside(step: Array) -> float:
+        return log_density(mode + step) + log_density(mode - step)
+
     mode = optimize.minimize(
         lambda line: -log_density(line), candidates.start, options={"eps": 1e-2, "gtol": 1e-2}
     ).x
     steps = STEP * np.eye(len(mode))
-    precision = [
-        [
-            log_density(mode + one - other)
-            + log_density(mode - one + other)
-            - log_density(mode + one + other)
-            - log_density(mode - one - other)
-            for one in steps
-        ]
-        for other in steps
-    ]
+    precision = [[beside(one - other) - beside(one + other) for one in steps] for other in steps]
     sizes, directions = np.linalg.eigh(np.array(precision) / (4.0 * STEP**2))
     covariance = directions / np.maximum(sizes, LEAST_PRECISION) @ directions.T
 

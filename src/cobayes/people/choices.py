@@ -112,17 +112,18 @@ class Choices:
         The user's columns, one row per response: a row with a count is repeated.
     situations : Situations
         The situation of every row is ``situations.at``.
-    datum, hypothesis, guess : ndarray
-        Positions; -1 if this kind of response has no such column.
+    datum : ndarray
+        The position of the datum that was shown.
+    hypothesis : ndarray
+        The position of the truth (choices), of the guessed or of the rated hypothesis.
     rating : ndarray
-        Between 0 and 1; NaN for other kinds of response.
+        Between 0 and 1; empty for other kinds of response.
     """
 
     frame: pd.DataFrame
     situations: Situations
     datum: Positions
     hypothesis: Positions
-    guess: Positions
     rating: Array
 
     def __len__(self) -> int:
@@ -167,12 +168,8 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
         frame = _repeated(frame)
     problem = _problems(frame, problems)
     datum = _positions(frame, problem, "datum", "datum")
-    hypothesis = guess = np.full(len(frame), -1)
-    if response == "guess":
-        guess = _positions(frame, problem, "guess", "hypothesis")
-    else:
-        hypothesis = _positions(frame, problem, "hypothesis", "hypothesis")
-    rating = np.full(len(frame), np.nan)
+    column = "guess" if response == "guess" else "hypothesis"
+    hypothesis, rating = _positions(frame, problem, column, "hypothesis"), np.empty(0)
     if response == "rating":
         rating = read_column(frame, "rating")
         good = (rating >= 0.0) & (rating <= 1.0)
@@ -181,7 +178,7 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
         frame = frame.assign(rating=rating)
     lesson, level = _lessons(frame, datum, hypothesis, response)
     situations = Situations(problem, lesson, level, datum)
-    return Choices(frame.reset_index(drop=True), situations, datum, hypothesis, guess, rating)
+    return Choices(frame.reset_index(drop=True), situations, datum, hypothesis, rating)
 
 
 def _lessons(

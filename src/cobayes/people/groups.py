@@ -121,16 +121,12 @@ class GroupFit:
     def estimates(self) -> pd.DataFrame:
         """One row per person: likeliest depth, posterior means, 95 % intervals, depth posterior."""
         depths = self.fit.family.depth
-        columns: dict[str, Any] = {"person": self.fit.units}
-        columns["depth"] = np.array(depths, dtype=np.float64)[self.depth_probability.argmax(axis=1)]
+        table = pd.DataFrame({"person": self.fit.units})
+        table["depth"] = np.array(depths, dtype=np.float64)[self.depth_probability.argmax(axis=1)]
         for name in self.fit.family.free_names():
-            values = self.draws[name]
-            columns[name] = values.mean(axis=(0, 1))
-            ends = np.quantile(values, INTERVAL, axis=(0, 1))
-            columns[f"{name}_low"], columns[f"{name}_high"] = ends
-        for number, depth in enumerate(depths):
-            columns[f"depth_{depth_name(depth)}"] = self.depth_probability[:, number]
-        return pd.DataFrame(columns | {"effective": self.effective})
+            table[[name, f"{name}_low", f"{name}_high"]] = _summary(self.draws[name])
+        table[[f"depth_{depth_name(depth)}" for depth in depths]] = self.depth_probability
+        return table.assign(effective=self.effective)
 
     @cached_property
     def group(self) -> pd.DataFrame:
@@ -142,12 +138,10 @@ class GroupFit:
             "share": [f"share of depth {depth_name(depth)}" for depth in self.fit.family.depth],
         }
         values = np.concatenate([self.draws[kind] for kind in labels], axis=2)
-        low, high = np.quantile(values, INTERVAL, axis=(0, 1))
-        columns = {"estimate": values.mean(axis=(0, 1)), "low": low, "high": high}
-        columns["effective"] = np.broadcast_to(self.group_effective, low.shape)
-        if self.r_hat is not None:
-            columns["r_hat"] = self.r_hat
-        return pd.DataFrame(columns, index=[text for own in labels.values() for text in own])
+        index = [text for own in labels.values() for text in own]
+        table = pd.DataFrame(_summary(values), index, ["estimate", "low", "high"])
+        table["effective"] = np.broadcast_to(self.group_effective, len(table))
+        return table if self.r_hat is None else table.assign(r_hat=self.r_hat)
 
     def to_arviz(self) -> Any:
         """Return the draws for ArviZ, with the coordinates person, depth and parameter."""
@@ -179,18 +173,20 @@ class GroupFit:
 
     def draw_next(self, count: int, random: np.random.Generator) -> tuple[Positions, Array]:
         """Return depths (positions) and parameters, (s, names), of new people from the group."""
-        family = self.fit.family
-        median, spread, share = (
-            self.draws[name].reshape(-1, self.draws[name].shape[-1])
-            for name in ("median", "spread", "share")
-        )
-        drawn = random.integers(len(share), size=count)
-        line = family.to_line(median[drawn])
-        line += spread[drawn] * random.standard_normal(line.shape)
+        family, lines = self.fit.family, np.concatenate(self.lines)
+        drawn = lines[random.integers(len(lines), size=count)]
+        group = Group.from_line(drawn, len(family.columns))
         values = np.tile(family.low, (count, 1))
-        values[:, family.columns] = family.from_line(line)
-        return draw_many(share[drawn], random.random(count)), values
+        z = random.standard_normal(group.mean.shape)
+        values[:, family.columns] = family.from_line(group.mean + group.spread * z)
+        return draw_many(np.exp(group.log_share), random.random(count)), values
 
     def __repr__(self) -> str:
-        count = self.draws["share"][..., 0].size
+        count = self.lines[..., 0].size
         return f"Group{repr(self.fit).rpartition(';')[0]}; draws: {count:,})"
+
+
+def _summary(draws: Array) -> Array:
+    """Return means and ends of 95 % intervals, (..., 3), of draws with axes chain and draw."""
+    ends = np.quantile(draws, INTERVAL, axis=(0, 1))
+    return np.stack([draws.mean(axis=(0, 1)), *ends], axis=-1)

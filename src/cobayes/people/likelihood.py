@@ -7,24 +7,15 @@ parameters (p); other axes and jets as in `cobayes.people.model`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 
+from cobayes.people import model
 from cobayes.people.choices import Choices
 from cobayes.people.family import STATIC, Family
-from cobayes.people.model import (
-    Scores,
-    after_datum,
-    choose,
-    constant,
-    feature_values,
-    first_beliefs,
-    score_options,
-    think,
-)
+from cobayes.people.model import Scores
 from cobayes.people.problems import Array, Positions
 
 # Smaller probabilities are replaced by this number in derivatives, so that their squares do not
@@ -88,13 +79,13 @@ class Likelihood:
         sizes, self.num_units = [len(rows) for rows in groups], len(groups)
         self.rows, self.units = np.concatenate(groups), np.repeat(np.arange(len(groups)), sizes)
         self._starts = np.cumsum([0, *sizes[:-1]])
-        answers = {"choice": choices.datum, "guess": choices.guess, "rating": choices.hypothesis}
-        self.answer = answers[family.response][self.rows]
+        self.answer = (choices.datum if family.is_teacher else choices.hypothesis)[self.rows]
         known = choices.situations
+        self._at = known.at[self.rows]
         if features is None:
             own = list(zip(known.problems, known.histories, strict=True))
-            features = feature_values(family, own, known.tables.log_matrix.shape[1])
-            features = features[:, known.at[self.rows]]
+            features = model.feature_values(family, own, known.tables.log_matrix.shape[1])
+            features = features[:, self._at]
         self.features = features
         self._scores = scores
         if scores is None and not self._inner:
@@ -105,41 +96,14 @@ class Likelihood:
 
         A unit may occur several times.
         """
-        places = [self._places[unit] for unit in units]
+        every = np.split(np.arange(len(self.rows)), self._starts[1:])
+        places = [every[unit] for unit in units]
         kept = np.concatenate(places)
         scores = None if self._scores is None else self._scores.take(kept)
         groups = [self.rows[own] for own in ([kept] if is_pooled else places)]
         return Likelihood(
             self.choices, self.family, self.depth, groups, scores, self.features[:, kept]
         )
-
-    @cached_property
-    def _places(self) -> list[Positions]:
-        """Positions of the rows of every unit."""
-        return np.split(np.arange(len(self.rows)), self._starts[1:])
-
-    @cached_property
-    def _situations(self) -> _Owned:
-        """The situations of the rows and all earlier ones that lead to them; see `_Owned`."""
-        known = self.choices.situations
-        # A pair (owner, situation) is coded as one integer. If no free parameter changes the
-        # learner in mind, all units have the same owner.
-        owner, count = self.units if self._inner else np.zeros_like(self.units), len(known.parent)
-        keys = owner * count + known.at[self.rows]
-        found, size = np.unique(keys), 0
-        while len(found) > size:  # until all parents are included
-            size = len(found)
-            owner, node = np.divmod(found, count)
-            found = np.union1d(found, owner * count + known.parent[node])
-        owner, node = np.divmod(found, count)
-        parent = np.searchsorted(found, owner * count + known.parent[node])
-        level = np.array([len(known.histories[place]) for place in node])
-        place = np.searchsorted(found, keys)
-        levels = [
-            (np.flatnonzero(level == number), np.flatnonzero(level[place] == number))
-            for number in range(level.max() + 1)
-        ]
-        return _Owned(owner, node, parent, place, levels)
 
     def from_line(self, points: Array) -> Array:
         """Return the parameters whose positions between their bounds have these logits."""
@@ -170,31 +134,45 @@ class Likelihood:
             Jets: before the datum (b, m), and after every datum (b, n, m) by the learner in mind
             and by the rule of `Family.other`.
         """
-        known, own = self.choices.situations, self._situations
-        at, inner = self.parameters(values), []
-        for name in self.family.inner:
-            jet = constant(at[name][own.owner], len(self._inner))
-            if name in self._inner:
-                jet[1 + self._inner.index(name)] = 1.0
-            inner.append(jet)
-        rationality, temperature = inner
-        places = np.zeros(len(own.node), dtype=np.int64)
-        belief = followed = None
-        for members, rows in own.levels:
-            nodes = own.node[members]
-            if belief is None or followed is None or self.family.other == STATIC:
+        known, at = self.choices.situations, self.parameters(values)
+        # A pair (owner, situation) is coded as one integer. An owner is a unit with its own learner
+        # in mind, or all units if no free parameter changes this learner.
+        owner, count = self.units if self._inner else np.zeros_like(self.units), len(known.parent)
+        keys, level = owner * count + self._at, known.level[self._at]
+
+        def parents(keys: Positions) -> Positions:
+            return keys - keys % count + known.parent[keys % count]
+
+        levels = [np.unique(keys[level == number]) for number in range(level.max() + 1)]
+        for number in range(len(levels) - 1, 0, -1):
+            levels[number - 1] = np.union1d(levels[number - 1], parents(levels[number]))
+        belief = followed = np.empty(0)
+        for number, own in enumerate(levels):
+            owner, nodes = np.divmod(own, count)
+            inner = []
+            for name in self.family.inner:
+                inner.append(model.constant(at[name][owner], len(self._inner)))
+                if name in self._inner:
+                    inner[-1][1 + self._inner.index(name)] = 1.0
+            rationality, temperature = inner
+            if number == 0 or self.family.other == STATIC:
                 problems = [known.problems[node] for node in nodes]
                 width = known.tables.log_matrix.shape[2]
-                belief = first_beliefs(problems, temperature[:, members], width)
+                belief = model.first_beliefs(problems, temperature, width)
             else:
                 datum = np.array([known.histories[node][-1] for node in nodes])
-                belief = after_datum(followed, belief, places[own.parent[members]], datum)
-            places[members] = np.arange(len(members))
-            index = known.tables.index[nodes]
-            posterior, followed = think(
-                self.family, self.depth, known.tables, index, belief, rationality[:, members]
+                places = np.searchsorted(levels[number - 1], parents(own))
+                belief = model.after_datum(followed, belief, places, datum)
+            posterior, followed = model.think(
+                self.family,
+                self.depth,
+                known.tables,
+                known.tables.index[nodes],
+                belief,
+                rationality,
             )
-            yield rows, places[own.place[rows]], belief, posterior, followed
+            rows = np.flatnonzero(level == number)
+            yield rows, np.searchsorted(own, keys[rows]), belief, posterior, followed
 
     def scores(self, values: Array) -> Scores:
         """Return the options of all rows."""
@@ -206,8 +184,8 @@ class Likelihood:
         found = Scores(np.empty((1 + len(self._inner), *shape)), np.empty(shape), np.empty(shape))
         for rows, places, _, posterior, _ in self._walk(values):
             chosen = self.rows[rows]
-            index = tables.index[choices.situations.at[chosen]]
-            part = score_options(
+            index = tables.index[self._at[rows]]
+            part = model.score_options(
                 self.family, self.depth, tables, index, about[chosen], posterior, places
             )
             found.utility[:, rows], found.log_base[rows], found.even[rows] = part
@@ -223,13 +201,13 @@ class Likelihood:
         for rows, places, belief, _, followed in self._walk(values):
             before[rows] = belief[0, places]
             datum = self.choices.datum[self.rows[rows]]
-            after[rows] = after_datum(followed, belief, places, datum)[0]
+            after[rows] = model.after_datum(followed, belief, places, datum)[0]
         return before, after
 
     def responses(self, values: Array, free: Sequence[str] = ()) -> tuple[Array, Array]:
         """Return the probabilities of all options (t, k), and derivatives by `free` (p, t, k)."""
         at = {name: own[self.units] for name, own in self.parameters(values).items()}
-        return choose(self.family, self.scores(values), self.features, at, free)
+        return model.choose(self.family, self.scores(values), self.features, at, free)
 
     def by_row(self, values: Array, free: Sequence[str] = ()) -> Evaluation:
         """Return log-likelihood, gradient and information by `free` of every row."""
@@ -263,29 +241,6 @@ class Likelihood:
         if values.ndim > 2:
             return np.array([self.log_likelihoods(own) for own in values])
         return np.add.reduceat(self.by_row(values).value, self._starts)
-
-
-class _Owned(NamedTuple):
-    """Situations (s) of some rows (t): the data that were shown before.
-
-    An owner is a unit with its own learner in mind, or all units if they share this learner.
-
-    Attributes
-    ----------
-    owner, node, parent : ndarray
-        (s,): the owner; the position in `Choices.situations`; the position in s of the situation
-        one datum earlier.
-    place : ndarray
-        (t,): the situation of every row.
-    levels : list
-        Positions of situations and of rows, by the number of data shown before.
-    """
-
-    owner: Positions
-    node: Positions
-    parent: Positions
-    place: Positions
-    levels: list[tuple[Positions, Positions]]
 
 
 def _rated(

@@ -59,12 +59,7 @@ def first_beliefs(problems: Sequence[Problem], temperature: Array, num_hypothese
 
 
 def think(
-    family: Family,
-    depth: float,
-    tables: Tables,
-    index: Positions,
-    belief: Array,
-    rationality: Array,
+    family: Family, depth: float, tables: Tables, index: Positions, belief: Array, exponent: Array
 ) -> tuple[Array, Array]:
     """Return the posteriors of the learner in mind, and those by the rule of `Family.other`.
 
@@ -78,14 +73,14 @@ def think(
         The table of every situation.
     belief
         A jet (b, m) of logarithms: the learner's belief before the datum.
-    rationality
-        A jet (b,): exponent of the teachers inside a recursion of finite depth.
+    exponent
+        A jet (b,): the exponent of the teachers inside a recursion of finite depth.
     """
     own, other = family.learner_depth(depth), family.followed_depth(depth)
     found = {
         used: _cooperative(tables, index, belief)
         if math.isinf(used)
-        else _recursive(tables, index, belief, int(used), rationality, family.literal)
+        else _recursive(tables, index, belief, int(used), exponent, family.literal)
         for used in {own, other}
     }
     return found[own], found[other]
@@ -307,20 +302,15 @@ def choose(
     probability = attentive + lapse * scores.even
     derivative = np.zeros((len(free), *probability.shape))
     inner = [name for name in free if name in family.inner]
-    for place, name in enumerate(free):
+    slopes = weighted | {family.exponent: scores.utility[0]}
+    slopes |= {name: exponent * scores.utility[k] for k, name in enumerate(inner, 1)}
+    for own, name in zip(derivative, free, strict=True):
         if name == "lapse":
-            np.subtract(scores.even, choice, out=derivative[place])
-            continue
-        if name == family.exponent:
-            slope = scores.utility[0]
-        elif name in weighted:
-            slope = weighted[name]
-        elif name in inner:
-            slope = exponent * scores.utility[1 + inner.index(name)]
-        else:
-            continue  # the noise of ratings is outside of the softmax
-        np.subtract(slope, (choice * slope).sum(axis=1, keepdims=True), out=derivative[place])
-        derivative[place] *= attentive
+            np.subtract(scores.even, choice, out=own)
+        elif name in slopes:  # the noise of ratings is outside of the softmax
+            slope = slopes[name]
+            np.subtract(slope, (choice * slope).sum(axis=1, keepdims=True), out=own)
+            own *= attentive
     return probability, derivative
 
 

@@ -64,7 +64,7 @@ def draw_by_nuts(
     def run(state: Any) -> Any:
         def once(state: Any, _: None) -> Any:
             state = step(state)
-            return state, (at(state.z)[1:], state.diverging)
+            return state, (*at(state.z)[1:], state.diverging)
 
         return jax.lax.scan(once, state, None, length=BLOCK)
 
@@ -75,32 +75,29 @@ def draw_by_nuts(
         chains.append(start(first, num_warmup=NUM_WARMUP, step_size=0.3, rng_key=key))
     num_warmup = NUM_WARMUP // BLOCK
     num_blocks = -(-max(num_draws, FEWEST_DRAWS) // (NUM_CHAINS * BLOCK))
-    blocks, diverging = [], 0
+    blocks = []
     for block in range(num_warmup + MOST_TIMES * num_blocks):
-        text = "warm-up" if block < num_warmup else "draws"
         drawn = []
         for number, state in enumerate(chains):
             share = (block + number / NUM_CHAINS) / (num_warmup + num_blocks)
-            tell(text, min(share, 0.99))
+            tell("warm-up" if block < num_warmup else "draws", min(share, 0.99))
             # JAX computes in the background; each block is awaited, so that the reported progress
             # is correct.
-            chains[number], (own, is_diverging) = jax.block_until_ready(run(state))
-            drawn.append(own)
-            diverging += int(is_diverging.sum()) if block >= num_warmup else 0
-        if block >= num_warmup:
-            blocks.append([np.stack(parts) for parts in zip(*drawn, strict=True)])
-        if len(blocks) >= num_blocks:
-            lines, people, log_depth = (
-                np.concatenate(parts, axis=1, dtype=np.float64)
-                for parts in zip(*blocks, strict=True)
+            chains[number], found = jax.block_until_ready(run(state))
+            drawn.append(found)
+        blocks.append([np.stack(parts) for parts in zip(*drawn, strict=True)])
+        if len(blocks) >= num_warmup + num_blocks:
+            parts = zip(*blocks[num_warmup:], strict=True)
+            lines, people, log_depth, diverging = (
+                np.concatenate(own, axis=1, dtype=np.float64) for own in parts
             )
             r_hat, effective = _diagnose(lines, len(alone.family.free_names()))
             if r_hat.max() < GOOD_R_HAT:
                 break
-    if r_hat.max() >= GOOD_R_HAT or diverging:
+    if r_hat.max() >= GOOD_R_HAT or diverging.any():
         warn_user(
             f"the chains have R-hat up to {r_hat.max():.3f} (below {GOOD_R_HAT} is good) and "
-            f"{diverging} divergent steps: the draws may miss a part of the posterior."
+            f"{diverging.sum():.0f} divergent steps: the draws may miss a part of the posterior."
         )
     weights = special.softmax(log_depth, axis=-1)
     flat = weights.reshape(-1, weights.shape[-1])
@@ -170,15 +167,19 @@ def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
 def density_in_jax(likelihood: Likelihood, names: tuple[str, ...]) -> Any:
     """Return the log-likelihoods (u,) of points (u, p) in logits as a function of JAX.
 
-    Ratings, and free parameters of the learner in mind, are left to NumPy (`_from_host`), which
-    takes about ten times as long.
+    Ratings, and free parameters of the learner in mind, are left to NumPy, which takes about ten
+    times as long.
     """
     import jax
     from jax import numpy as jnp
 
+    from cobayes.jax import from_host
+
     family = likelihood.family
     if family.response == "rating" or set(likelihood.names) & set(family.inner):
-        return _from_host(likelihood, [names.index(name) for name in likelihood.names])
+        columns = [names.index(name) for name in likelihood.names]
+        density = from_host(lambda points: likelihood.on_line(points)[:2])
+        return lambda points: density(points[:, columns])
     every = np.arange(len(likelihood.rows))
 
     def relative(options: Array) -> Any:
@@ -208,29 +209,5 @@ def density_in_jax(likelihood: Likelihood, names: tuple[str, ...]) -> Any:
             num_segments=likelihood.num_units,
             indices_are_sorted=True,
         )
-
-    return log_likelihoods
-
-
-def _from_host(likelihood: Likelihood, columns: list[int]) -> Any:
-    """Return the log-likelihoods as a function for JAX that is computed by NumPy."""
-    import jax
-    from jax import numpy as jnp
-
-    sizes = [(likelihood.num_units,), (likelihood.num_units, len(columns))]
-    shapes = [jax.ShapeDtypeStruct(size, jnp.float32) for size in sizes]
-
-    def on_host(points: Any) -> list[Any]:
-        found = likelihood.on_line(np.asarray(points, dtype=np.float64))
-        return [np.float32(found.value), np.float32(found.gradient)]
-
-    @jax.custom_jvp
-    def log_likelihoods(points: Any) -> Any:
-        return jax.pure_callback(on_host, shapes, points[:, columns])[0]
-
-    @log_likelihoods.defjvp
-    def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
-        value, gradient = jax.pure_callback(on_host, shapes, primals[0][:, columns])
-        return value, (gradient * tangents[0][:, columns]).sum(axis=1)
 
     return log_likelihoods

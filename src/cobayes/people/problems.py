@@ -129,6 +129,8 @@ class Situations:
         (t,): the situation of every row.
     problems, histories : list
         The problem and the data shown before, of every situation.
+    level : ndarray
+        The number of data shown before, of every situation.
     parent : ndarray
         The position of every situation's parent; its own position at the start of a lesson. Parents
         precede their children.
@@ -165,6 +167,7 @@ class Situations:
             self.at[rows] = here[lesson[rows]]
             last[lesson[rows]] = datum[rows]
         self.parent = np.concatenate(parents)
+        self.level = np.array([len(history) for history in self.histories])
         self.tables = Tables(
             [own.rule_at(state) for own, state in zip(self.problems, states, strict=True)]
         )

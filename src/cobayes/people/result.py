@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from cobayes._input.labels import shorten
 from cobayes._input.validation import generator, whole_number
 from cobayes.errors import CobayesError, import_optional
-from cobayes.people.choices import COLUMNS, Choices, read_choices, read_problems
+from cobayes.people.choices import Choices, read_choices, read_problems
 from cobayes.people.family import Family, depth_name
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.posterior import draw_parameters
@@ -168,7 +168,9 @@ class Fit:
     @property
     def answers(self) -> NDArray[Any]:
         """The responses: positions of data or hypotheses, or ratings."""
-        return getattr(self.choices, COLUMNS[self.family.response][-1])
+        known = self.choices
+        named = {"choice": known.datum, "guess": known.hypothesis, "rating": known.rating}
+        return named[self.family.response]
 
     def likelihood(self, depth: float) -> Likelihood:
         """Return the likelihood of all units at a depth, computed once."""
@@ -384,7 +386,6 @@ def trial_table(likelihood: Likelihood, values: Array) -> pd.DataFrame:
     above = ((probability > own * (1.0 + 1e-9)) & available).sum(axis=1)
     equal = ((np.abs(probability - own) <= 1e-9 * own) & available).sum(axis=1)
     about = likelihood.choices.hypothesis[likelihood.rows]
-    about = likelihood.answer if likelihood.family.response == "guess" else about
     logs_before, logs_after = (np.where(np.isfinite(logs), logs, 0.0) for logs in (before, after))
     gain = np.where(np.isfinite(after), logs_after - logs_before, 0.0)
     added = {
