@@ -251,7 +251,7 @@ def test_ratings_with_decimal_commas_are_read(tmp_path):
         path.write_text(start + text, encoding=encoding)
         with pytest.warns(cb.CobayesWarning, match="decimal commas"):
             found = read_choices(path, problems, response="rating")
-        assert found.rating.tolist() == [0.8, 1.0]
+        assert found.response.tolist() == [0.8, 1.0]
 
 
 def test_thousands_are_not_read_as_fractions():

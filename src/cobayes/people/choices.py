@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from cobayes._input.labels import find, shorten, suggest
 from cobayes._input.validation import quoted
@@ -116,15 +117,15 @@ class Choices:
         The position of the datum that was shown.
     hypothesis : ndarray
         The position of the truth (choices), of the guessed or of the rated hypothesis.
-    rating : ndarray
-        Between 0 and 1; empty for other kinds of response.
+    response : ndarray
+        The position of the chosen datum or of the guessed hypothesis, or the rating, 0 to 1.
     """
 
     frame: pd.DataFrame
     situations: Situations
     datum: Positions
     hypothesis: Positions
-    rating: Array
+    response: NDArray[Any]
 
     def __len__(self) -> int:
         return len(self.datum)
@@ -169,16 +170,17 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
     problem = _problems(frame, problems)
     datum = _positions(frame, problem, "datum", "datum")
     column = "guess" if response == "guess" else "hypothesis"
-    hypothesis, rating = _positions(frame, problem, column, "hypothesis"), np.empty(0)
+    hypothesis = _positions(frame, problem, column, "hypothesis")
+    answer = datum if response == "choice" else hypothesis
     if response == "rating":
-        rating = read_column(frame, "rating")
+        answer = rating = read_column(frame, "rating")
         good = (rating >= 0.0) & (rating <= 1.0)
         message = "{} is not a number between 0 and 1."
         require(frame, good, "rating", message, "divide percentages by 100.")
         frame = frame.assign(rating=rating)
     lesson, level = _lessons(frame, datum, hypothesis, response)
     situations = Situations(problem, lesson, level, datum)
-    return Choices(frame.reset_index(drop=True), situations, datum, hypothesis, rating)
+    return Choices(frame.reset_index(drop=True), situations, datum, hypothesis, answer)
 
 
 def _lessons(

@@ -184,31 +184,28 @@ def _recovered(
 
 
 def _coverage(table: pd.DataFrame, family: Family) -> pd.DataFrame:
-    records = []
+    records = {}
     for name in family.names:
-        if f"{name}_estimate" not in table.columns:
-            continue
         columns = [name, f"{name}_estimate", f"{name}_low", f"{name}_high"]
+        if columns[1] not in table.columns:
+            continue
         truth, guess, low, high = table[columns].to_numpy().T
         known = np.isfinite(guess)
         # If no person's parameter is identified, pandas returns NaN without a warning.
         inside = pd.Series((low <= truth) & (truth <= high))[known]
         error = pd.Series(guess - truth)[known]
         ends = exact_interval(int(inside.sum()), len(inside)) if len(inside) else (0.0, 1.0)
-        records.append(
-            {
-                "parameter": name,
-                "coverage": inside.mean(),
-                "coverage_low": ends[0],
-                "coverage_high": ends[1],
-                "bias": error.mean(),
-                "rmse": (error**2).mean() ** 0.5,
-                "median_width": float(np.nanmedian(high - low)),
-                "correlation": table.filter([name, f"{name}_estimate"]).corr().iloc[0, 1],
-                "num_identified": int(known.sum()),
-            }
-        )
-    return pd.DataFrame(records).set_index("parameter")
+        records[name] = {
+            "coverage": inside.mean(),
+            "coverage_low": ends[0],
+            "coverage_high": ends[1],
+            "bias": error.mean(),
+            "rmse": (error**2).mean() ** 0.5,
+            "median_width": float(np.nanmedian(high - low)),
+            "correlation": table.filter(columns[:2]).corr().iloc[0, 1],
+            "num_identified": int(known.sum()),
+        }
+    return pd.DataFrame.from_dict(records, orient="index").rename_axis("parameter")
 
 
 def informative(
@@ -288,7 +285,7 @@ def informative(
     if about != "depth":
         order = np.argsort(np.argsort(values[:, family.names.index(about)], kind="stable"))
         label = order * NUM_INTERVALS // num_draws
-    counts = np.bincount(label)
+    _, label, counts = np.unique(label, return_inverse=True, return_counts=True)
     size = max(len(own.labels(kind)) for own in known.values())
     # Sums of the probabilities of all options over the people with each label.
     sums = np.zeros((len(counts), len(table), size))
@@ -299,10 +296,9 @@ def informative(
             many = likelihood.take(np.zeros(len(chunk), dtype=np.int64))
             found, _ = many.responses(values[chunk][:, likelihood.columns])
             np.add.at(sums, label[chunk], found.reshape(-1, *sums.shape[1:]))
-    present = counts > 0
-    share, sums = counts[present] / num_draws, sums[present]
-    given_label = special.entr(sums / counts[present][:, None, None]).sum(axis=2)
-    nats = special.entr(sums.sum(axis=0) / num_draws).sum(axis=1) - share @ given_label
+    given_label = special.entr(sums / counts[:, None, None]).sum(axis=2)
+    all_people = special.entr(sums.sum(axis=0) / num_draws).sum(axis=1)
+    nats = all_people - counts / num_draws @ given_label
     found = frame[["problem", shown]].assign(nats=np.maximum(nats, 0.0))
     return found.sort_values("nats", ascending=False, kind="stable", ignore_index=True)
 

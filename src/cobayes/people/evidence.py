@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from cobayes._input.labels import shorten
 from cobayes._input.validation import instance, whole_number
 from cobayes._output import probability_text
 from cobayes.errors import CobayesError, import_optional
@@ -76,16 +75,10 @@ class Comparison:
         return f"{shown}<p>{escape(self.conclusion)}</p>"
 
     def _formats(self) -> Any:
-        """Return the table as texts: log-likelihoods and criteria to 0.1, shares to 0.001."""
-        found: dict[str, Any] = {
-            name: "{:.1f}".format for name in self.table.columns if self.table[name].dtype == float
-        }
-        shares = ("frequency", "exceedance", "protected")
-        return (
-            found
-            | {name: probability_text for name in shares if name in found}
-            | {"per_response": "{:.3f}".format}
-        )
+        """Return the format of each column: criteria to 0.1, shares to 0.001."""
+        found: dict[str, Any] = dict.fromkeys(self.table.select_dtypes(float), "{:.1f}".format)
+        found |= dict.fromkeys(("frequency", "exceedance", "protected"), probability_text)
+        return found | {"per_response": "{:.3f}".format}
 
 
 def compare(
@@ -137,12 +130,10 @@ def compare(
     table.insert(1, "per_response", table["log_likelihood"] / len(first.choices))
     by_person = found = None
     if all(fit.by == "person" for fit in fits.values()):
-        by_person = pd.DataFrame(
-            {name: -0.5 * fit.estimates["bic"].to_numpy() for name, fit in fits.items()},
-            index=pd.Index(first.units, name="person"),
-        )
-        found = exceedance(by_person.to_numpy())
+        own = {name: fit.estimates.set_index("person")["bic"] for name, fit in fits.items()}
+        by_person = -0.5 * pd.DataFrame(own)
         evidence = by_person.to_numpy()
+        found = exceedance(evidence)
         is_best = evidence > evidence.max(axis=1, keepdims=True) - TIE
         is_best &= is_best.sum(axis=1, keepdims=True) == 1
         table = table.assign(
@@ -159,33 +150,23 @@ def compare(
         if loo:
             tell(f"LOO of {name}", (number + 0.5 * cross_validation) / len(fits))
             table.loc[name, ["loo", "loo_stderr", "loo_unreliable"]] = _loo(fit, num_draws, rng)
-    chance = _chance(first)
-    # A sorted copy, so that the user's order of the models is kept elsewhere.
-    ordered = table.sort_values("bic", kind="stable")
-    return Comparison(ordered, by_person, found, chance, _conclude(ordered, found, chance))
+    chance, table = _chance(first), table.sort_values("bic", kind="stable")
+    return Comparison(table, by_person, found, chance, _conclude(table, chance))
 
 
 def _require_same_responses(fits: Any) -> None:
-    if not isinstance(fits, Mapping) or not all(isinstance(fit, Fit) for fit in fits.values()):
-        raise CobayesError(
-            f"the fits are {shorten([str(fits)])}; expected a mapping from names to fits.",
-            'write compare({"literal": fit_a, "scbi": fit_b}).',
-        )
+    expected = 'a mapping from names to fits, such as {"literal": fit_a, "scbi": fit_b}'
+    for fit in instance(fits, Mapping, "fits", expected).values():
+        instance(fit, Fit, "one of the fits", expected)
     if not fits:
         raise CobayesError("there is no fit to compare.")
-    names = list(fits)
-    first = fits[names[0]]
+    (one, first), *others = fits.items()
     columns = [name for name in COLUMNS[first.family.response] if name in first.choices.frame]
-    for name, other in fits.items():
-        same = (
-            other.units == first.units
-            and other.family.response == first.family.response
-            and other.choices.frame[columns].equals(first.choices.frame[columns])
-        )
-        if not same:
+    for name, fit in others:
+        is_same = fit.units == first.units and fit.family.response == first.family.response
+        if not (is_same and fit.choices.frame[columns].equals(first.choices.frame[columns])):
             raise CobayesError(
-                f"the fits {names[0]!r} and {name!r} are not of the same responses by the same "
-                "units.",
+                f"the fits {one!r} and {name!r} are not of the same responses by the same units.",
                 "fit both to one table with the same 'by'.",
             )
 
@@ -220,9 +201,7 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
     training, held_out = np.full((2, len(people), len(family.depth)), -np.inf)
     everybody = np.arange(len(people))
     for number, depth in enumerate(family.depth):
-        own = fit.likelihood(depth)
-        if fit.by != "person":
-            own = Likelihood(fit.choices, family, depth, groups)
+        own = Likelihood(fit.choices, family, depth, groups)
         start = climb(own.take(everybody, is_pooled=True)).parameters
         for person in everybody:
             others = own.take(everybody[everybody != person], is_pooled=True)
@@ -231,13 +210,9 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
             alone = own.take(everybody[person : person + 1])
             held_out[person, number] = alone.log_likelihoods(found.parameters)[0]
     best = np.argmax(training, axis=1)
-    return pd.DataFrame(
-        {
-            "person": people,
-            "depth": np.array(family.depth, dtype=np.float64)[best],
-            "log_likelihood": held_out[np.arange(len(people)), best],
-        }
-    )
+    depths = np.array(family.depth, dtype=np.float64)[best]
+    values = held_out[everybody, best]
+    return pd.DataFrame({"person": people, "depth": depths, "log_likelihood": values})
 
 
 def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:
@@ -273,40 +248,38 @@ def _chance(fit: Fit) -> float:
     return float(np.log(likelihood.scores(values).even.max(axis=1)).sum())
 
 
-def _conclude(table: pd.DataFrame, found: Exceedance | None, chance: float) -> str:
+def _conclude(table: pd.DataFrame, chance: float) -> str:
     """Return a text with the conclusion of a comparison."""
     names = [repr(str(name)) for name in table.index]
+    logs, bic = table["log_likelihood"].tolist(), table["bic"].tolist()
     parts = [f"Only one model, {names[0]}, was fitted: nothing is compared."]
     if len(names) > 1:
-        aic, bic = table["aic"].tolist(), table["bic"].tolist()
-        lead = bic[1] - bic[0]
+        lead, gain = bic[1] - bic[0], logs[0] - logs[1]
         verdict = f"cannot be distinguished from {names[1]} by BIC (difference {lead:.1f})"
         if lead >= WEAK:
             how = "strongly" if lead >= STRONG else "weakly"
             verdict = f"is {how} preferred by BIC (by {lead:.1f} over {names[1]})"
         parts = [f"Over all responses {names[0]} {verdict}."]
-        gain = float(table["log_likelihood"].iloc[0] - table["log_likelihood"].iloc[1])
         if lead >= WEAK and 2.0 * gain < lead / 2.0:
             parts.append(
                 "Most of this is for fewer identified parameters: its log-likelihood is "
                 f"{abs(gain):.1f} {'larger' if gain > 0 else 'smaller'}."
             )
-        other = names[aic.index(min(aic))]
+        other = names[int(table["aic"].argmin())]
         if other != names[0]:
             parts.append(f"AIC prefers {other}: the result depends on the penalty for parameters.")
-    if found is not None and len(names) > 1:
-        protected = table["protected"].tolist()
-        winner = protected.index(max(protected))
-        chance_of, share = probability_text(max(protected)), table["frequency"].tolist()[winner]
+    if "protected" in table.columns and len(names) > 1:
+        winner = int(table["protected"].argmax())
+        share, protected = table[["frequency", "protected"]].to_numpy()[winner]
         parts.append(
             f"Among people {names[winner]} is the most frequent model (protected exceedance "
-            f"probability {chance_of}, expected share {share:.2f})."
-            if max(protected) >= CONVINCING
+            f"probability {probability_text(protected)}, expected share {share:.2f})."
+            if protected >= CONVINCING
             else "Which model is the most frequent among people is open: the highest protected "
-            f"exceedance probability is {chance_of} ({names[winner]})."
+            f"exceedance probability is {probability_text(protected)} ({names[winner]})."
         )
     if np.isfinite(chance):
-        gain = (table["log_likelihood"].tolist()[0] - chance) / abs(chance)
+        gain = (logs[0] - chance) / abs(chance)
         parts.append(
             f"The best model explains {100.0 * gain:.1f} % of the log-likelihood of chance "
             f"({chance:.1f})."

@@ -14,6 +14,7 @@ from scipy.special import expit, logit
 from cobayes._input.validation import instance, one_of
 from cobayes.errors import CobayesError
 from cobayes.people.problems import Array
+from cobayes.people.tables import as_numbers
 from cobayes.rules.native import DEEPEST
 
 _LEARNER = ("rationality", "sharpness", "lapse", "prior_temperature")
@@ -265,11 +266,7 @@ def as_depths(depth: Any) -> tuple[float, ...]:
     """Return depths as a sorted tuple of numbers, or raise an error."""
     given = list(depth) if isinstance(depth, Iterable) and not isinstance(depth, str) else [depth]
     found = []
-    for value in given:
-        try:
-            number = float(value)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
+    for value, number in zip(given, as_numbers(given).tolist(), strict=True):
         if not (number >= 0 and (math.isinf(number) or number.is_integer())):
             raise CobayesError(
                 f"the depth {value!r} is neither an integer >= 0 nor infinity.",
@@ -285,18 +282,14 @@ def as_depths(depth: Any) -> tuple[float, ...]:
 
 def _bounded(name: str, value: Any, low: float, high: float = MOST) -> tuple[float, float]:
     """Return the bounds of a parameter, or raise an error if they are not allowed."""
-    pair = tuple(value) if isinstance(value, Iterable) else (value, value)
-    try:
-        first, last = (float(end) for end in pair)
-    except (TypeError, ValueError, OverflowError):
-        first = last = math.nan
-    if not (low <= first <= last <= high and math.isfinite(first) and math.isfinite(last)):
+    ends = as_numbers(value if isinstance(value, Iterable) else (value, value)).tolist()
+    if len(ends) != 2 or not low <= ends[0] <= ends[1] <= high:
         raise CobayesError(
             f"{name} is {value!r}; expected a number, or a pair of finite bounds, from {low:g} "
             f"to {high:g}.",
             f"write {name}=1.0 to fix it, or {name}=(0.0, 1.0) to estimate it.",
         )
-    return first, last
+    return ends[0], ends[1]
 
 
 def as_family(family: Family | None) -> Family:

@@ -258,10 +258,10 @@ def _collect(
         estimates.parameters[:, number, columns] = _snap(likelihood, found.parameters)
         known = estimates.is_identified[:, number, columns] = _identified(likelihood, found)
         units = np.flatnonzero(estimates.best == number)
-        if intervals is not None and len(units):
+        if intervals is not None and len(units) and columns:
             parts: Any = (part[units] for part in found)
             own = likelihood.take(units), Maximum(*parts)
-            ends = interval_ends(*own, known[units], intervals, confidence)
+            ends = _interval_ends(*own, known[units], intervals, confidence)
             estimates.low[units[:, None], columns], estimates.high[units[:, None], columns] = ends
     return estimates
 
@@ -286,32 +286,27 @@ def _identified(likelihood: Likelihood, found: Maximum) -> NDArray[np.bool_]:
     return np.asarray(~involved.any(axis=2))
 
 
-def interval_ends(
-    likelihood: Likelihood,
-    found: Maximum,
-    is_identified: NDArray[np.bool_],
-    kind: str,
-    confidence: float,
-) -> tuple[Array, Array]:
-    """Return the ends of the intervals, (u, p) each.
+def _interval_ends(
+    likelihood: Likelihood, found: Maximum, is_identified: Any, kind: str, confidence: float
+) -> Array:
+    """Return the lower and the upper ends of the intervals, (2, u, p).
 
     The interval of a parameter that is not identified spans its bounds.
     """
     low, high = likelihood.low, likelihood.high
     quantile = float(chdtri(1, 1.0 - confidence))
-    lower, upper = np.empty_like(found.parameters), np.empty_like(found.parameters)
+    bounds = np.stack([low, high])
     if kind == "profile":
-        for column in range(len(low)):
-            for ends, bound in ((lower, low[column]), (upper, high[column])):
-                ends[:, column] = profile(likelihood, found, column, bound, 0.5 * quantile)
+        ends = [
+            [profile(likelihood, found, *at, 0.5 * quantile) for at in enumerate(own)]
+            for own in bounds
+        ]
+        ends = np.array(ends).transpose(0, 2, 1)
     else:
         covariance = np.linalg.pinv(found.information, rcond=1e-12, hermitian=True)
         errors = np.sqrt(quantile * np.maximum(np.einsum("upp->up", covariance), 0.0))
-        lower, upper = found.parameters - errors, found.parameters + errors
-    return (
-        np.where(is_identified, np.clip(lower, low, high), low),
-        np.where(is_identified, np.clip(upper, low, high), high),
-    )
+        ends = np.stack([found.parameters - errors, found.parameters + errors])
+    return np.where(is_identified, np.clip(ends, low, high), bounds[:, None])
 
 
 def _require_possible(
@@ -321,7 +316,9 @@ def _require_possible(
     rows = [rows for rows, own in zip(groups, value, strict=True) if not np.isfinite(own)]
     if not rows:
         return
-    rows, known, hint = np.concatenate(rows), table.situations, "free the lapse, lapse=(0.0, 0.5)"
+    rows, known = np.concatenate(rows), table.situations
+    message = "some responses are impossible at every depth of the family"
+    hint = "allow finite depths"
     if family.is_teacher:
         index, datum = known.tables.index[known.at[rows]], table.datum[rows]
         gone = rows[np.isneginf(known.tables.log_data_prior[index, datum])]
@@ -333,21 +330,12 @@ def _require_possible(
             )
         ruled_out = rows[np.isneginf(known.tables.log_matrix[index, datum, table.hypothesis[rows]])]
         if len(ruled_out):
-            raise CobayesError(
-                f"{len(ruled_out)} choices show a datum that is impossible under the truth, the "
-                f"first in row {ruled_out[0] + 1}; without a lapse their likelihood is zero"
-                f"{_whose(table, ruled_out)}.",
-                f"{hint}, or drop these rows.",
+            rows, hint = ruled_out, "drop these rows"
+            message = (
+                f"{len(rows)} choices show a datum that is impossible under the truth, the first "
+                f"in row {rows[0] + 1}; without a lapse their likelihood is zero"
             )
-    raise CobayesError(
-        f"some responses are impossible at every depth of the family{_whose(table, rows)}.",
-        f"{hint}, or allow finite depths.",
-    )
-
-
-def _whose(table: Choices, rows: Positions) -> str:
-    """Return the names of the persons of some rows, for an error message."""
-    if "person" not in table.frame.columns:
-        return ""
-    people = dict.fromkeys(table.frame["person"].iloc[rows].tolist())
-    return f"; persons: {shorten([str(name) for name in people])}"
+    if "person" in table.frame.columns:
+        people = table.frame["person"].iloc[rows].astype(str).unique()
+        message += f"; persons: {shorten(people.tolist())}"
+    raise CobayesError(f"{message}.", f"free the lapse, lapse=(0.0, 0.5), or {hint}.")

@@ -217,7 +217,7 @@ class Likelihood:
         if self.family.response == "rating":
             noise = self.parameters(values)["noise"][self.units]
             place = free.index("noise") if "noise" in free else None
-            return _rated(self.choices.rating[self.rows], chosen, slope, noise, place)
+            return _rated(self.choices.response[self.rows], chosen, slope, noise, place)
         with np.errstate(divide="ignore"):
             value = np.log(chosen)
         gradient = slope / np.maximum(chosen, SMALLEST_PROBABILITY)[:, None]

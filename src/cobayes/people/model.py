@@ -304,13 +304,13 @@ def choose(
     inner = [name for name in free if name in family.inner]
     slopes = weighted | {family.exponent: scores.utility[0]}
     slopes |= {name: exponent * scores.utility[k] for k, name in enumerate(inner, 1)}
-    for own, name in zip(derivative, free, strict=True):
+    for place, name in enumerate(free):
         if name == "lapse":
-            np.subtract(scores.even, choice, out=own)
+            np.subtract(scores.even, choice, out=derivative[place])
         elif name in slopes:  # the noise of ratings is outside of the softmax
             slope = slopes[name]
-            np.subtract(slope, (choice * slope).sum(axis=1, keepdims=True), out=own)
-            own *= attentive
+            np.subtract(slope, (choice * slope).sum(axis=1, keepdims=True), out=derivative[place])
+            derivative[place] *= attentive
     return probability, derivative
 
 

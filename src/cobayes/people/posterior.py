@@ -275,20 +275,17 @@ def calibration(
     bins[row, option] = np.minimum((share / share[-1] * num_bins).astype(int), num_bins - 1)
     every = np.arange(len(bins))
     counts = np.array(
-        [np.bincount(bins[every, own], minlength=num_bins) for own in (fit.answers, *drawn)]
+        [
+            np.bincount(bins[every, own], minlength=num_bins)
+            for own in (fit.choices.response, *drawn)
+        ]
     )
     sizes = np.bincount(bins[row, option], minlength=num_bins)
     expected = np.bincount(bins[row, option], weights=mean[row, option], minlength=num_bins)
     low, high = np.quantile(counts[1:], BAND, axis=0)
-    used = sizes > 0
-    columns = {
-        "predicted": expected,
-        "predicted_low": low,
-        "predicted_high": high,
-        "observed": counts[0],
-    }
-    table = pd.DataFrame({name: own[used] / sizes[used] for name, own in columns.items()})
-    return table.assign(num_options=sizes[used])
+    names, used = ["predicted", "predicted_low", "predicted_high", "observed"], sizes > 0
+    shares = np.stack([expected, low, high, counts[0]], axis=1)[used] / sizes[used, None]
+    return pd.DataFrame(shares, columns=names).assign(num_options=sizes[used])
 
 
 def replicate(
@@ -305,9 +302,7 @@ def replicate(
     drawn : ndarray
         (s, t): positions of the options chosen in each replicate.
     """
-    from cobayes.people.result import (
-        Fit,  # not at the top of the file: the import would be circular
-    )
+    from cobayes.people.result import Fit  # at the top of the file the import would be circular
 
     if instance(fit, Fit, "fit", "what people.fit returns").family.response == "rating":
         raise CobayesError(

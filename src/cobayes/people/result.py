@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -119,13 +119,8 @@ class Fit:
         ``num_parameters`` counts the identified free parameters, and one for the depth if the
         family has several.
         """
-        found, best = self.arrays, self.arrays.best
-        table = self._table(best)
-        for column, (name, (low, high)) in enumerate(self.family.bounds.items()):
-            if low < high:
-                place = list(table.columns).index(name)
-                table.insert(place + 1, f"{name}_low", found.low[:, column])
-                table.insert(place + 2, f"{name}_high", found.high[:, column])
+        best = self.arrays.best
+        table = self._table(best, has_intervals=True)
         counts = np.array([len(rows) for rows in self.groups])
         table.insert(len(table.columns) - 1, "num_choices", counts)
         table["num_parameters"] += len(self.family.depth) > 1
@@ -141,7 +136,7 @@ class Fit:
         parts = [self._table(np.full(len(self.groups), number)) for number in numbers]
         return pd.concat(parts, ignore_index=True)
 
-    def _table(self, number: Positions) -> pd.DataFrame:
+    def _table(self, number: Positions, *, has_intervals: bool = False) -> pd.DataFrame:
         """Return the estimates of every unit at one of the depths, given by position."""
         found, every = self.arrays, np.arange(len(self.groups))
         known = found.is_identified[every, number]
@@ -149,7 +144,11 @@ class Fit:
         shown = np.where(known | is_fixed, found.parameters[every, number], np.nan)
         columns: dict[str, Any] = {} if self.by is None else {self.by: self.units}
         columns["depth"] = np.array(self.family.depth, dtype=np.float64)[number]
-        columns |= dict(zip(self.family.names, shown.T, strict=True))
+        for place, name in enumerate(self.family.names):
+            columns[name] = shown[:, place]
+            if has_intervals and not is_fixed[place]:
+                columns[f"{name}_low"] = found.low[:, place]
+                columns[f"{name}_high"] = found.high[:, place]
         columns["log_likelihood"] = found.value[every, number]
         columns["num_parameters"] = known.sum(axis=1)
         return pd.DataFrame(columns)
@@ -164,13 +163,6 @@ class Fit:
     def log_likelihood(self) -> float:
         """The log-likelihood, summed over units."""
         return float(self.arrays.value.max(axis=1).sum())
-
-    @property
-    def answers(self) -> NDArray[Any]:
-        """The responses: positions of data or hypotheses, or ratings."""
-        known = self.choices
-        named = {"choice": known.datum, "guess": known.hypothesis, "rating": known.rating}
-        return named[self.family.response]
 
     def likelihood(self, depth: float) -> Likelihood:
         """Return the likelihood of all units at a depth, computed once."""
@@ -234,7 +226,7 @@ class Fit:
             {
                 "posterior": draws,
                 "log_likelihood": {"response": logs},
-                "observed_data": {"response": self.answers},
+                "observed_data": {"response": self.choices.response},
                 "constant_data": {"effective_draws": effective},
             },
             coords={label: [str(unit) for unit in self.units] or ["everybody"]},
@@ -261,9 +253,12 @@ class Fit:
                     "give its numbers as arrays, or save fit.estimates and fit.trials.",
                 )
         content = {
-            "family": {name: getattr(self.family, name) for name in _SETTINGS},
+            "family": {
+                own.name: getattr(self.family, own.name) for own in fields(Family) if own.init
+            },
             "choices": {str(name): _cells(column) for name, column in self.choices.frame.items()},
-            "problems": {name: [own.task, own.prior] for name, own in self.problems.items()},
+            "problems": {name: own.task for name, own in self.problems.items()},
+            "priors": {name: own.prior for name, own in self.problems.items()},
             "by": self.by,
             "arrays": vars(self.arrays),
         }
@@ -288,36 +283,28 @@ class Fit:
         saved = read(path, "fit")
         with explained("fit"):
             content = from_plain(saved)
-            family = Family(**{name: _as_given(content["family"][name]) for name in _SETTINGS})
-            tasks, priors = (
-                {name: pair[part] for name, pair in content["problems"].items()} for part in (0, 1)
-            )
-            problems = read_problems(tasks, priors)
+            family = Family(**_as_given(content["family"]))
+            problems = read_problems(content["problems"], content["priors"])
             choices = read_choices(content["choices"], problems, family.response)
             units, groups = group_rows(choices, content["by"])
             u, k, p = len(groups), len(family.depth), len(family.names)
             shapes = [(u, k, p), (u, k), (u, k, p), (u, k), (u, p), (u, p)]
             arrays = []
-            for name, shape in zip(Estimates.__dataclass_fields__, shapes, strict=True):
-                kind = bool if name.startswith("is_") else np.float64
-                arrays.append(np.array(content["arrays"][name], dtype=kind).reshape(shape))
+            for own, shape in zip(fields(Estimates), shapes, strict=True):
+                kind = bool if own.name.startswith("is_") else np.float64
+                arrays.append(np.array(content["arrays"][own.name], dtype=kind).reshape(shape))
             return cls(family, choices, problems, content["by"], units, groups, Estimates(*arrays))
 
     def _note(self, unit: int, number: int) -> str:
         """Return a note on parameters that are not identified or at a bound, and on convergence."""
-        found = self.arrays
-        notes = []
-        for column, name in enumerate(self.family.names):
-            if name not in self.family.free_names(self.family.depth[number]):
-                continue
-            value = found.parameters[unit, number, column]
-            if not found.is_identified[unit, number, column]:
+        found, notes = self.arrays, []
+        for name in self.family.free_names(self.family.depth[number]):
+            place = unit, number, self.family.names.index(name)
+            if not found.is_identified[place]:
                 notes.append(f"{name} is not identified")
-            elif value in self.family.bounds[name]:
-                notes.append(f"{name} is at its bound {value:g}")
-        if not found.is_converged[unit, number]:
-            notes.append("not converged")
-        return "; ".join(notes)
+            elif found.parameters[place] in self.family.bounds[name]:
+                notes.append(f"{name} is at its bound {found.parameters[place]:g}")
+        return "; ".join(notes + ["not converged"] * (not found.is_converged[unit, number]))
 
     def __repr__(self) -> str:
         units = "everybody pooled" if self.by is None else f"{self.by}: {len(self.units)}"
@@ -333,9 +320,6 @@ class Fit:
         table.index = units
         shown = table.to_html(float_format=lambda x: f"{x:.2f}", max_rows=20)
         return f"<p>{escape(repr(self))}</p>{shown}"
-
-
-_SETTINGS = tuple(name for name, setting in Family.__dataclass_fields__.items() if setting.init)
 
 
 def _as_given(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -81,10 +81,12 @@ def simulate(
     num_rounds = whole_number(num_rounds, "num_rounds", 1)
     num_lessons = whole_number(num_lessons, "num_lessons", 1)
     if isinstance(parameters, Fit):
-        family = family or parameters.family
+        fit, family = parameters, family or parameters.family
+        fitted = pd.DataFrame(fit.arrays.at_best, columns=list(fit.family.names))
+        fitted["depth"] = fit.estimates["depth"]
+        parameters = dict(fitted.loc[0]) if fit.by is None else fitted.assign(person=fit.units)
     family = as_family(family)
-    is_table = isinstance(parameters, Fit) and parameters.by is not None
-    is_table = is_table or hasattr(parameters, "columns")
+    is_table = hasattr(parameters, "columns")
     count = 1 if is_table else whole_number(num_people, "num_people", 1)
     known = list(read_problems(problems, priors).values())
     require_affordable_lessons(count * len(known) * num_lessons, num_rounds, known)
@@ -93,8 +95,7 @@ def simulate(
     # All lessons are simulated together: every combination of person, problem and lesson number.
     people = people.loc[np.repeat(people.index, len(known) * num_lessons)].reset_index(drop=True)
     problem = [own for own in known for _ in range(num_lessons)]
-    lessons = _Lessons(people, problem * (len(people) // len(problem)), family, random)
-    parts = [lessons.play(number, random) for number in range(1, num_rounds + 1)]
+    parts = _play(people, problem * (len(people) // len(problem)), family, num_rounds, random)
     # Rows of one lesson are consecutive.
     table = pd.concat(parts).sort_index(kind="stable")
     if num_lessons > 1:
@@ -149,86 +150,69 @@ def example_study() -> tuple[pd.DataFrame, dict[str, Model]]:
     return simulate(truth, problems, num_people=3, num_rounds=5, rng=1), problems
 
 
-class _Lessons:
-    """Lessons, with the current situation and the person's parameters of each."""
+def _play(
+    people: pd.DataFrame,
+    problem: list[Problem],
+    family: Family,
+    num_rounds: int,
+    random: np.random.Generator,
+) -> Iterator[pd.DataFrame]:
+    """Simulate lessons, one for every row of `people`; yield the responses of each round."""
+    count = len(problem)
+    at = {name: people[name].to_numpy() for name in ("depth", *family.names)}
+    sizes = np.array([own.model.num_hypotheses for own in problem])
+    truth = np.minimum((random.random(count) * sizes).astype(np.int64), sizes - 1)
+    history: list[History] = [()] * count
+    state = [own.task.start for own in problem]
+    temperature = model.constant(at["prior_temperature"])
+    belief = model.first_beliefs(problem, temperature, int(sizes.max()))
 
-    def __init__(
-        self,
-        people: pd.DataFrame,
-        problem: list[Problem],
-        family: Family,
-        random: np.random.Generator,
-    ) -> None:
-        self.people, self.problem, self.family = people, problem, family
-        self.at = {name: people[name].to_numpy() for name in ("depth", *family.names)}
-        counts = np.array([own.model.num_hypotheses for own in problem])
-        self.truth = np.minimum((random.random(len(counts)) * counts).astype(np.int64), counts - 1)
-        self.history: list[History] = [()] * len(problem)
-        self.state = [own.task.start for own in problem]
-        temperature = model.constant(self.at["prior_temperature"])
-        self.belief = model.first_beliefs(problem, temperature, int(counts.max()))
+    def labels(kind: str, positions: Positions) -> list[str]:
+        return [own.labels(kind)[place] for own, place in zip(problem, positions, strict=True)]
 
-    def play(self, number: int, random: np.random.Generator) -> pd.DataFrame:
-        """Simulate one response in every lesson and return the rows of this round."""
-        family, count = self.family, len(self.problem)
-        tables = Tables(
-            [own.rule_at(state) for own, state in zip(self.problem, self.state, strict=True)]
-        )
+    for number in range(1, num_rounds + 1):
+        tables = Tables([own.rule_at(place) for own, place in zip(problem, state, strict=True)])
         shown = np.zeros(count, dtype=np.int64)
         if not family.is_teacher:
             # A literal teacher shows data to learners.
-            log_teacher = tables.log_likelihood[tables.index, :, self.truth]
+            log_teacher = tables.log_likelihood[tables.index, :, truth]
             shown = model.draw_many(np.exp(log_teacher), random.random(count))
         uniform, error = random.random(count), random.standard_normal(count)
         answer, rating = np.empty_like(shown), np.empty(count)
-        for depth in np.unique(self.at["depth"]):
-            rows = np.flatnonzero(self.at["depth"] == depth)
-            every = np.arange(len(rows))
-            at = {name: own[rows] for name, own in self.at.items()}
-            index, belief = tables.index[rows], self.belief[:, rows]
-            rationality = model.constant(at[family.recursion])
-            posterior, followed = model.think(family, depth, tables, index, belief, rationality)
-            about = (self.truth if family.is_teacher else shown)[rows]
+        for depth in np.unique(at["depth"]):
+            rows = np.flatnonzero(at["depth"] == depth)
+            every, index, before = np.arange(len(rows)), tables.index[rows], belief[:, rows]
+            own = {name: values[rows] for name, values in at.items()}
+            exponent = model.constant(own[family.recursion])
+            posterior, followed = model.think(family, depth, tables, index, before, exponent)
+            about = (truth if family.is_teacher else shown)[rows]
             scores = model.score_options(family, depth, tables, index, about, posterior, every)
-            situations = [(self.problem[row], self.history[row]) for row in rows]
+            situations = [(problem[row], history[row]) for row in rows]
             features = model.feature_values(family, situations, scores.even.shape[1])
-            probability, _ = model.choose(family, scores, features, at)
+            probability, _ = model.choose(family, scores, features, own)
             answer[rows] = model.draw_many(probability, uniform[rows])
             if family.response == "rating":
-                rating[rows] = probability[every, self.truth[rows]] + at["noise"] * error[rows]
+                rating[rows] = probability[every, truth[rows]] + own["noise"] * error[rows]
             if family.is_teacher:
                 shown[rows] = answer[rows]
             if family.other != STATIC:
-                self.belief[:, rows] = model.after_datum(followed, belief, every, shown[rows])
-        for place, (own, datum) in enumerate(zip(self.problem, shown.tolist(), strict=True)):
-            self.state[place] = own.next_state(self.state[place], datum)
-            self.history[place] = (*self.history[place], datum)
-        table = self.people[["person"]].assign(
-            problem=[own.name for own in self.problem],
-            round=number,
-            hypothesis=self._labels("hypothesis", self.truth),
-            datum=self._labels("datum", shown),
-        )
+                belief[:, rows] = model.after_datum(followed, before, every, shown[rows])
+        for place, (own, datum) in enumerate(zip(problem, shown.tolist(), strict=True)):
+            state[place] = own.next_state(state[place], datum)
+            history[place] = (*history[place], datum)
+        names = [own.name for own in problem]
+        table = people[["person"]].assign(problem=names, round=number)
+        table["hypothesis"], table["datum"] = labels("hypothesis", truth), labels("datum", shown)
         if family.response == "guess":
-            table["guess"] = self._labels("hypothesis", answer)
+            table["guess"] = labels("hypothesis", answer)
         if family.response == "rating":
             table["rating"] = np.clip(rating, 0.0, 1.0)
-        return table
-
-    def _labels(self, kind: str, positions: Positions) -> list[str]:
-        return [own.labels(kind)[at] for own, at in zip(self.problem, positions, strict=True)]
+        yield table
 
 
 def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
     """Return person, depth and all parameters of the family, one row per person."""
-    if isinstance(parameters, Fit):
-        given = pd.DataFrame(parameters.arrays.at_best, columns=list(parameters.family.names))
-        given["depth"] = parameters.estimates["depth"]
-        if parameters.by is None:
-            given = given.loc[[0] * num_people].reset_index(drop=True)
-        else:
-            given["person"] = parameters.units
-    elif isinstance(parameters, Mapping):
+    if isinstance(parameters, Mapping):
         require_known(parameters, ("depth", *family.names))
         given = pd.DataFrame(dict(parameters), index=range(num_people))
     elif hasattr(parameters, "columns"):
