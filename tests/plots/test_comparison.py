@@ -16,6 +16,11 @@ def test_a_comparison_does_not_spend_its_axis_on_the_flat_tail(ax):
     assert all(line.get_markevery() <= ax.get_xlim()[1] / 8 for line in lines)
 
 
+def test_a_belief_that_never_changes_is_drawn(ax):
+    plot_mean_beliefs({"SCBI": (np.full(400, 0.5), np.zeros(400))}, ax=ax)
+    assert "no change from here to 399" in ax.get_xlabel()
+
+
 def test_every_pair_of_teacher_and_learner_has_a_mark():
     model = np.random.default_rng(0).uniform(0.05, 1.0, (4, 3))
     found = cb.lessons.compare_teachers(

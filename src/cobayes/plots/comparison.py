@@ -130,7 +130,7 @@ def _finish(ax: Axes, value_label: str) -> None:
     curves = [np.asarray(line.get_ydata(), dtype=float) for line in ax.get_lines()]
     last = max(map(len, curves)) - 1
     moving = [np.flatnonzero(np.abs(curve - curve[-1]) > _FLAT) for curve in curves]
-    end = max(5, *(math.ceil(1.15 * (rounds[-1] + 1)) for rounds in moving if len(rounds)))
+    end = max([5, *(math.ceil(1.15 * (rounds[-1] + 1)) for rounds in moving if len(rounds))])
     if end < 0.8 * last:
         ax.set(xlim=(0, end), xlabel=f"round (no change from here to {last})")
     for line in ax.get_lines():
