@@ -16,6 +16,7 @@ from cobayes.paper.rates import (
 )
 from cobayes.random_matrices.sampling import expected_advantage
 from cobayes.report.section import Context, Picture
+from cobayes.runs import shard_seed
 
 
 def context(folder, scale=1.0, **options):
@@ -64,7 +65,7 @@ def test_a_table_is_made_of_the_sums_of_all_shards(tmp_path, monkeypatch):
         total: dict = {}
         for shard, size in enumerate((1000, 1000, 500)):
             given = {"num_data": n, "num_hypotheses": m}
-            part = rates_shard(given, plan.seed_sequence(position, shard), size)
+            part = rates_shard(given, shard_seed(plan.seed, plan.name, plan.points[position].name, shard), size)
             total = {name: total.get(name, 0) + value for name, value in part.items()}
         row = table.iloc[position]
         exceptions = total["count"] - total["count_not_slower"]

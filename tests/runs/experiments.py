@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cobayes.runs import Estimate, Experiment, Point, mean_estimate, proportion_estimate
+from cobayes.runs import Estimate, Experiment, Point, mean_estimate
 
 
 class Gate:
@@ -62,7 +62,7 @@ def estimate(statistics, parameters) -> dict[str, Estimate]:
         "mean": mean_estimate(
             statistics["count"], statistics["total"], statistics["total_of_squares"]
         ),
-        "above": proportion_estimate(statistics["above"], statistics["count"]),
+        "above": mean_estimate(statistics["count"], statistics["above"], statistics["above"]),
     }
 
 

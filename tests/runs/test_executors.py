@@ -133,7 +133,7 @@ def test_ctrl_c_saves_says_how_to_resume_and_exits_130(tmp_path):
     gate.open(20)
     code, out, err = finish(drive(folder, *options))
     assert code == 0
-    assert "continuing: 6 of 40 shards are done" in err
+    assert "drawing: 6/40 shards" in err
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

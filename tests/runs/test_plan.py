@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobayes.errors import CobayesError
-from cobayes.runs import Experiment, Point, RunError, run, shard_seed
+from cobayes.runs import Experiment, Point, RunError, concatenate, run, shard_seed
 from cobayes.runs.plan import function_digest, package_digest
 
 from .experiments import draw, estimate
@@ -108,12 +108,17 @@ def test_streams_differ_in_seed_experiment_point_and_shard():
     assert len(states) == len(paths)
 
 
-def test_stream_of_a_shard_ignores_how_many_points_and_shards_there_are():
-    few = Experiment("x", [Point("b", {}, 10, 10)], draw)
-    many = Experiment("x", [Point("a"), Point("b", {}, 1000, 10)], draw)
-    assert np.array_equal(
-        few.seed_sequence(0, 0).generate_state(8), many.seed_sequence(1, 0).generate_state(8)
-    )
+def first_number(parameters, seeds, num_samples):
+    return {"first": np.random.default_rng(seeds).random(1)}
+
+
+def test_stream_of_a_shard_ignores_how_many_points_and_shards_there_are(tmp_path):
+    firsts = []
+    for points in ([Point("b", {}, 10, 10)], [Point("a"), Point("b", {}, 50, 10)]):
+        experiment = Experiment("x", points, first_number, reduce=concatenate)
+        result = run(experiment, tmp_path / str(len(points)), jobs=1)
+        firsts.append(result["b"].statistics["first"][0])
+    assert firsts[0] == firsts[1]
 
 
 @pytest.fixture

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from cobayes._intervals import proportion_stderr
 from cobayes.errors import CobayesError
-from cobayes.runs import Estimate, mean_estimate, proportion_estimate, run
+from cobayes.runs import Estimate, mean_estimate, run
 from cobayes.runs.statistics import add, concatenate, pack, unpack
 
 from .experiments import drawing
@@ -88,17 +87,8 @@ def test_mean_estimate_is_the_textbook_mean_and_standard_error(sample):
     assert estimate.stderr == pytest.approx(expected, rel=1e-6, abs=1e-4)
 
 
-@given(st.integers(0, 1000), st.integers(1, 1000))
-def test_proportion_is_exact_and_never_certain(successes, trials):
-    successes = min(successes, trials)
-    estimate = proportion_estimate(successes, trials)
-    assert estimate.value == successes / trials
-    assert estimate.stderr == proportion_stderr(successes, trials) > 0
-
-
 def test_without_samples_nothing_is_known():
     assert math.isnan(mean_estimate(0, 0, 0).value)
-    assert math.isnan(proportion_estimate(0, 0).value)
     assert math.isnan(mean_estimate(1, 5, 25).stderr)
 
 

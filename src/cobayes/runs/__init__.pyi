@@ -16,4 +16,3 @@ from .statistics import RunResult as RunResult
 from .statistics import add as add
 from .statistics import concatenate as concatenate
 from .statistics import mean_estimate as mean_estimate
-from .statistics import proportion_estimate as proportion_estimate

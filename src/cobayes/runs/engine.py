@@ -22,7 +22,7 @@ from cobayes._input.validation import instance
 from cobayes.errors import CobayesError
 from cobayes.runs.executors import Processes, ThisProcess, num_workers, one_thread, workers
 from cobayes.runs.ledger import Key, Ledger, RunError
-from cobayes.runs.plan import Experiment, package_digest, versions
+from cobayes.runs.plan import Experiment, package_digest, shard_seed, versions
 from cobayes.runs.progress import Reporter, RunState, joined, state_of
 from cobayes.runs.statistics import PointResult, RunResult, Statistics, pack, unpack
 
@@ -169,22 +169,15 @@ def run_all(
     if executor is None and jobs is None and not _is_importable(experiments[0][0].shard):
         jobs = 1  # other processes could not import a function of a notebook
     with contextlib.ExitStack() as stack:
-        reporter = Reporter(progress)
         works = []
         for experiment, place in experiments:
             ledger = Ledger(Path(place), experiment.identity(), fresh=fresh)
             stack.callback(ledger.close)
             works.append(_Work(experiment, ledger))
-            if ledger.num_deleted:
-                what = f"{ledger.num_deleted} finished shards are deleted"
-                reporter.message(f"starting over in {place}: {what}")
-        state = joined([state_of(work.ledger, "running", 0) for work in works])
-        if state.num_done:
-            reporter.message(f"continuing: {state.num_done} of {state.num_shards} shards are done")
-        if state.status != "complete":
+        if any(work.todo for work in works):
             if executor is None:
                 executor = stack.enter_context(workers(jobs=jobs))
-            _compute(works, executor, reporter)
+            _compute(works, executor, Reporter(progress))
         return [work.result() for work in works]
 
 
@@ -195,13 +188,12 @@ class _Work:
         self.experiment = experiment
         self.ledger = ledger
         self.todo = [key for key in experiment.shards() if key not in ledger.seconds]
-        if len(self.todo) + len(ledger.seconds) > experiment.num_shards:
-            raise ledger.damaged("it has shards that are not in the plan")
 
     def submit(self, executor: Executor, key: Key) -> Future[_Outcome]:
-        point = self.experiment.points[key[0]]
-        seeds, size = self.experiment.seed_sequence(*key), point.samples_in(key[1])
-        return executor.submit(perform, self.experiment.shard, dict(point.parameters), seeds, size)
+        plan, point = self.experiment, self.experiment.points[key[0]]
+        seeds = shard_seed(plan.seed, plan.name, point.name, key[1])
+        size = point.samples_in(key[1])
+        return executor.submit(perform, plan.shard, dict(point.parameters), seeds, size)
 
     def result(self) -> RunResult:
         """Reduce the shards of the ledger in their order."""

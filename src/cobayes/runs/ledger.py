@@ -110,9 +110,7 @@ class Ledger:
     plan
         The identity of the run's plan.
     num_workers
-        The number of workers when the run was last active; 0 if it never was.
-    num_deleted
-        The number of shards that `fresh` deleted.
+        The number of workers when the file was opened or last committed; 0 if the run never began.
     seconds
         Computing time of each finished shard.
     is_changed
@@ -123,21 +121,14 @@ class Ledger:
         self, folder: Path, plan: Mapping[str, Any] | None = None, *, fresh: bool = False
     ) -> None:
         self.path = folder / LEDGER_NAME
-        self.is_changed, self.num_deleted = False, 0
         try:
-            self._open(only_read=plan is None)
+            self._open(plan, fresh)
         except _UnusableError:
             if not fresh:
                 raise
             self.path.unlink()
             self.path.with_name(f"{LEDGER_NAME}-journal").unlink(missing_ok=True)
-            self._open(only_read=False)
-        try:
-            if plan is not None:
-                self._start(plan, fresh)
-        except BaseException:
-            self.close()
-            raise
+            self._open(plan, fresh)
 
     def close(self) -> None:
         """Close the file and free its lock; rows that were not committed are dropped."""
@@ -167,11 +158,10 @@ class Ledger:
         num_workers
             The number of workers.
         """
-        if num_workers != self.num_workers:
-            self.num_workers = num_workers
-            self._write_plan()
+        self.num_workers = num_workers
         with self._explained():
             if self._connection.in_transaction:  # otherwise an earlier commit was interrupted
+                self._connection.execute(f"PRAGMA user_version = {num_workers}")
                 self._connection.execute("COMMIT")
             self.is_changed = False
             # Another process could take the lock here; then this run stops, and the other one
@@ -206,57 +196,48 @@ class Ledger:
             return _code(error) == sqlite3.SQLITE_BUSY
         return False
 
-    def damaged(self, what: str) -> RunError:
-        """Return the error about a damaged ledger."""
-        return _UnusableError(
-            f"the ledger {str(self.path)!r} is damaged or cut short: {what}.",
-            "it was not changed: restore a copy, or start over with --fresh",
-        )
-
-    def _open(self, *, only_read: bool) -> None:
-        """Connect to the file, and read the plan and the times of finished shards."""
-        self.plan, self.num_workers, self.seconds = {}, 0, {}
+    def _open(self, plan: Mapping[str, Any] | None, fresh: bool) -> None:
+        """Connect to the file, begin the plan or require the same plan, and read the rows."""
+        self.plan, self.seconds, self.is_changed = {}, {}, False
         with self._explained(), contextlib.ExitStack() as failure:
-            if not only_read:
+            if plan is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
             self._check_header()
-            uri = f"{self.path.absolute().as_uri()}?mode={'rw' if only_read else 'rwc'}"
+            uri = f"{self.path.absolute().as_uri()}?mode={'rw' if plan is None else 'rwc'}"
             self._connection = sqlite3.connect(uri, uri=True, isolation_level=None)
             self._connection.text_factory = bytes  # a damaged file may hold invalid text
             failure.callback(self.close)
-            if not only_read:
+            if plan is not None:
                 self._lock(_MILLISECONDS_TO_START)
-            self._check_tables()
+            is_empty = self._check_tables()
+            if plan is not None and (is_empty or fresh):
+                self._begin(plan)
+            elif is_empty:
+                raise RunError(f"{str(self.path)!r} is empty: a run was killed at its start.")
+            (self.num_workers,) = self._connection.execute("PRAGMA user_version").fetchone()
             for number, content, seconds in self._rows():
                 if number == _PLAN:
-                    found = json.loads(content)
-                    self.plan, self.num_workers = found["plan"], found["num_workers"]
-                    self.points()  # raises an error if the file cannot be read
+                    self.plan = json.loads(content)
                 else:
                     self.seconds[divmod(number, 1 << _SHARD_BITS)] = seconds
-            failure.pop_all()
-
-    def _start(self, plan: Mapping[str, Any], fresh: bool) -> None:
-        """Start a plan, or continue it if the ledger contains the same plan."""
-        if self.plan and not fresh:
-            if found := differences(self.plan, plan):
+            self.points()  # raises an error if the plan cannot be read
+            if plan is not None and (found := differences(self.plan, plan)):
                 more = [f"and {len(found) - 4} more"] if len(found) > 4 else []
                 raise RunError(
                     f"{str(self.path.parent)!r} holds another run: {'; '.join(found[:4] + more)}.",
                     "choose another folder, or run it with the original settings and code, "
                     "or start over with --fresh (fresh=True), which deletes it",
                 )
-            return
-        with self._explained():
-            self._connection.execute("DELETE FROM shards")
-        self.num_deleted = len(self.seconds)
-        self.plan, self.num_workers, self.seconds = plan, 0, {}
-        self._write_plan()
-        self.commit(num_workers=0)
+            failure.pop_all()
 
-    def _write_plan(self) -> None:
-        found = {"plan": self.plan, "num_workers": self.num_workers}
-        self._write(_PLAN, json.dumps(found).encode(), 0.0)
+    def _begin(self, plan: Mapping[str, Any]) -> None:
+        """Replace the table by one that contains only the plan."""
+        self._connection.execute("DROP TABLE IF EXISTS shards")
+        self._connection.execute(_SCHEMA)
+        number = int.from_bytes(_APPLICATION, "big")
+        self._connection.execute(f"PRAGMA application_id = {number}")
+        self._write(_PLAN, json.dumps(plan).encode(), 0.0)
+        self.commit(num_workers=0)
 
     def _write(self, number: int, content: bytes, seconds: float) -> None:
         row = [number, content, _seal(number, content, seconds), seconds]
@@ -267,7 +248,7 @@ class Ledger:
         query = "SELECT key, content, seconds, seal FROM shards ORDER BY key"
         for number, content, seconds, seal in self._connection.execute(query):
             if seal != _seal(number, content, seconds):
-                raise self.damaged(f"row {number} does not match its digest")
+                raise self._damaged(f"row {number} does not match its digest")
             yield number, content, seconds
 
     def _lock(self, milliseconds: int) -> None:
@@ -276,31 +257,32 @@ class Ledger:
 
     def _check_header(self) -> None:
         """Raise an error for a file of another program; an empty file is allowed."""
-        if not self.path.exists() or self.path.stat().st_size == 0:
-            return
-        with self.path.open("rb") as file:
-            header = file.read(100)
-        if header[68:72] != _APPLICATION:
-            raise RunError(
-                f"{str(self.path)!r} is not a ledger of cobayes, or only the beginning of one.",
-                "it was not changed: move it away or restore a copy, or choose another folder",
-            )
+        if self.path.exists():
+            with self.path.open("rb") as file:
+                header = file.read(72)
+            if header and not header.endswith(_APPLICATION):
+                raise RunError(
+                    f"{str(self.path)!r} is not a ledger of cobayes, or only the beginning of one.",
+                    "it was not changed: move it away or restore a copy, or choose another folder",
+                )
 
-    def _check_tables(self) -> None:
-        """Make the table of a new ledger; raise an error for unknown tables and damaged pages."""
+    def _check_tables(self) -> bool:
+        """Return whether the file has no tables; raise an error for unknown or damaged tables."""
         execute = self._connection.execute
         execute("PRAGMA trusted_schema = OFF")
         tables = [sql for (sql,) in execute("SELECT sql FROM sqlite_schema LIMIT 2")]
-        if not tables and self._connection.in_transaction:
-            execute(_SCHEMA)
-            execute(f"PRAGMA application_id = {int.from_bytes(_APPLICATION, 'big')}")
-        elif not tables:
-            raise RunError(f"{str(self.path)!r} is empty: a run was killed at its start.")
-        elif tables != [_SCHEMA.encode()]:  # an unknown view or trigger could run for hours
-            raise self.damaged("its tables are not those of this version of cobayes")
+        if tables not in ([], [_SCHEMA.encode()]):  # an unknown view or trigger could run for hours
+            raise self._damaged("its tables are not those of this version of cobayes")
         (verdict,) = execute("PRAGMA quick_check(1)").fetchone()
         if verdict != b"ok":
-            raise self.damaged(verdict.decode())
+            raise self._damaged(verdict.decode())
+        return not tables
+
+    def _damaged(self, what: str) -> RunError:
+        return _UnusableError(
+            f"the ledger {str(self.path)!r} is damaged or cut short: {what}.",
+            "it was not changed: restore a copy, or start over with --fresh",
+        )
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
@@ -325,7 +307,7 @@ class Ledger:
                     f"`cobayes runs {folder}` shows its progress",
                 ) from error
             if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-                raise self.damaged(str(error)) from error
+                raise self._damaged(str(error)) from error
             why = getattr(error, "strerror", None) or error
             why = "it is a file" if isinstance(error, FileExistsError) else why
             raise RunError(
@@ -334,7 +316,7 @@ class Ledger:
                 "limit of open files, ulimit -n); then the same command continues the run",
             ) from error
         except (TypeError, ValueError, KeyError, ArithmeticError, RecursionError) as error:
-            raise self.damaged(f"a row cannot be read ({error!r:.80})") from error
+            raise self._damaged(f"a row cannot be read ({error!r:.80})") from error
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:

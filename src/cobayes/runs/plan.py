@@ -9,6 +9,7 @@ uses. Comments, docstrings, captions and pages are not part of it.
 from __future__ import annotations
 
 import ast
+import dis
 import functools
 import hashlib
 import json
@@ -136,7 +137,7 @@ class Experiment:
     """
 
     name: str
-    points: Sequence[Point]
+    points: Sequence[Point] = field(repr=False)
     shard: ShardFunction
     seed: int = 0
     estimate: EstimateFunction | None = None
@@ -175,16 +176,6 @@ class Experiment:
         """Number of shards of all points."""
         return sum(point.num_shards for point in self.points)
 
-    def seed_sequence(self, point: int, shard: int) -> np.random.SeedSequence:
-        """Return the seed sequence of a shard.
-
-        Parameters
-        ----------
-        point, shard
-            The positions of the point and of the shard.
-        """
-        return shard_seed(self.seed, self.name, self.points[point].name, shard)
-
     def shards(self) -> list[tuple[int, int]]:
         """Return the positions of every point and shard."""
         sizes = [point.num_shards for point in self.points]
@@ -205,12 +196,6 @@ class Experiment:
                 for p in self.points
             ],
         }
-
-    def __repr__(self) -> str:
-        return (
-            f"Experiment({self.name!r}: {len(self.points)} points, "
-            f"{self.num_shards} shards, seed {self.seed})"
-        )
 
 
 def shard_seed(seed: int, experiment: str, point: str, shard: int) -> np.random.SeedSequence:
@@ -332,7 +317,8 @@ def _parse(path: Path) -> list[ast.stmt]:
     tree = ast.parse(path.read_bytes())
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            node.body = node.body[ast.get_docstring(node, clean=False) is not None :]
+            body = node.body[ast.get_docstring(node, clean=False) is not None :]
+            node.body = body or [ast.Pass(lineno=1, col_offset=0)]
     return tree.body
 
 
@@ -344,28 +330,15 @@ def _reached(body: list[ast.stmt], start: str) -> list[ast.stmt]:
         names |= {n.id for s in more for n in ast.walk(s) if isinstance(n, ast.Name)}
     for statement in chosen:
         if isinstance(statement, ast.Import | ast.ImportFrom):
-            statement.names = [alias for alias in statement.names if _name(alias) in names]
+            bind = {alias: alias.asname or alias.name.partition(".")[0] for alias in statement.names}
+            statement.names = [alias for alias in statement.names if bind[alias] in names]
     return [statement for statement in body if statement in chosen]
 
 
 def _bound(statement: ast.stmt) -> set[str]:
-    """Return the names that a statement binds."""
-    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-        return {statement.name}
-    found = set()
-    for node in ast.walk(statement):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.alias):
-            found.add(_name(node))
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-    return found
-
-
-def _name(alias: ast.alias) -> str:
-    """Return the name that an import binds."""
-    return alias.asname or alias.name.partition(".")[0]
+    """Return the names that a top-level statement binds."""
+    code = compile(ast.Module([statement], []), "", "exec")
+    return {each.argval for each in dis.get_instructions(code) if each.opname == "STORE_NAME"}
 
 
 def _imported(package: str, statements: list[ast.stmt]) -> set[str]:

@@ -14,10 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from cobayes._input.validation import instance
 from cobayes._output import Result
 from cobayes.errors import CobayesError
-from cobayes.runs.ledger import LEDGER_NAME, Ledger, PointState, RunError
+from cobayes.runs.ledger import LEDGER_NAME, Ledger, PointState
 
 _SECONDS_BETWEEN_LINES = 10.0
 # Moves the cursor to the start of the terminal's line and clears the line.
@@ -135,11 +134,6 @@ def read_state(folder: str | Path) -> RunState:
             f"expected a file {LEDGER_NAME} in it; find_runs() looks into subfolders, too",
         )
     with contextlib.closing(Ledger(place)) as ledger:
-        if not ledger.plan:
-            raise RunError(
-                f"the run in {str(folder)!r} has not begun yet: its plan is missing.",
-                "wait, or run the same command again.",
-            )
         return state_of(ledger, "running" if ledger.is_locked() else "stopped", ledger.num_workers)
 
 
@@ -163,10 +157,7 @@ def find_runs(folder: str | Path) -> list[Path]:
     >>> find_runs(tempfile.mkdtemp())
     []
     """
-    return sorted(
-        path.parent
-        for path in Path(instance(folder, (str, Path), "folder", "a path")).rglob(LEDGER_NAME)
-    )
+    return sorted(path.parent for path in Path(folder).rglob(LEDGER_NAME))
 
 
 def state_of(ledger: Ledger, status: str, num_workers: int) -> RunState:

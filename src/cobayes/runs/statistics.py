@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
 import math
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from cobayes._input.validation import instance
-from cobayes._intervals import proportion_stderr
 from cobayes.errors import CobayesError, import_optional
 
 Statistics = Mapping[str, Any]
@@ -41,10 +41,8 @@ def pack(statistics: Statistics) -> bytes:
                 "expected a number of at most 64 bits or an array of numbers.",
             )
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w") as member:
-                np.lib.format.write_array(member, array, allow_pickle=False)
+    # The names are an array, too: a name such as "file" would be an argument of `savez`.
+    np.savez(file, np.array(list(arrays), dtype=str), *arrays.values())
     return file.getvalue()
 
 
@@ -58,10 +56,15 @@ def unpack(packed: bytes) -> dict[str, Any]:
     """
     try:
         with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
-            found = {name: arrays[name] for name in arrays.files}
+            names, *values = arrays.values()
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise CobayesError(f"the stored statistics cannot be read: {error}.") from error
-    return {name: value if value.ndim else value.item() for name, value in found.items()}
+    return {str(name): _plain(value) for name, value in zip(names, values, strict=True)}
+
+
+def _plain(array: np.ndarray) -> Any:
+    """Return an array, or the Python number of an array without dimensions."""
+    return array if array.ndim else array.item()
 
 
 def add(left: Statistics, right: Statistics) -> dict[str, Any]:
@@ -83,10 +86,8 @@ def add(left: Statistics, right: Statistics) -> dict[str, Any]:
     >>> add({"count": 2, "total": 3.0}, {"count": 1, "total": 0.5})
     {'count': 3, 'total': 3.5}
     """
-    _check_same_names(left, right)
     # NumPy's sum converts small integers to 64 bits, so that counts of many shards do not overflow.
-    sums = {name: np.sum([left[name], right[name]], axis=0) for name in left}
-    return {name: value if value.ndim else value.item() for name, value in sums.items()}
+    return _joined(left, right, functools.partial(np.sum, axis=0))
 
 
 def concatenate(left: Statistics, right: Statistics) -> dict[str, Any]:
@@ -111,8 +112,18 @@ def concatenate(left: Statistics, right: Statistics) -> dict[str, Any]:
     >>> concatenate({"x": np.array([1.0, 2.0])}, {"x": np.array([3.0])})["x"]
     array([1., 2., 3.])
     """
-    _check_same_names(left, right)
-    return {name: np.concatenate([left[name], right[name]]) for name in left}
+    return _joined(left, right, np.concatenate)
+
+
+def _joined(left: Statistics, right: Statistics, join: Callable[..., Any]) -> dict[str, Any]:
+    """Return the statistics of two shards, joined name by name."""
+    if left.keys() != right.keys():
+        raise CobayesError(
+            f"two shards of one point returned different statistics: "
+            f"{sorted(left)} and {sorted(right)}.",
+            "a shard function must return the same names for all parameters and seeds",
+        )
+    return {name: _plain(join([left[name], right[name]])) for name in left}
 
 
 @dataclass(frozen=True)
@@ -175,45 +186,6 @@ def mean_estimate(count: float, total: float, total_of_squares: float) -> Estima
     mean = float(total / count)
     squares = max(0.0, float(total_of_squares - count * mean * mean))
     return Estimate(mean, math.sqrt(squares / (count - 1) / count) if count > 1 else math.nan)
-
-
-def proportion_estimate(successes: int, trials: int) -> Estimate:
-    """Estimate a probability from counts.
-
-    The standard error is the standard deviation of Beta(successes + 1, failures + 1). It is never
-    zero, also if all trials succeed.
-
-    Parameters
-    ----------
-    successes
-        Number of successes.
-    trials
-        Number of trials.
-
-    Returns
-    -------
-    Estimate
-        The probability and its standard error.
-
-    Examples
-    --------
-    >>> from cobayes.runs import proportion_estimate
-    >>> found = proportion_estimate(10, 10)
-    >>> found.value, round(found.stderr, 3)
-    (1.0, 0.077)
-    """
-    if trials == 0:
-        return Estimate(math.nan)
-    return Estimate(float(successes / trials), proportion_stderr(int(successes), int(trials)))
-
-
-def _check_same_names(left: Statistics, right: Statistics) -> None:
-    if left.keys() != right.keys():
-        raise CobayesError(
-            f"two shards of one point returned different statistics: "
-            f"{sorted(left)} and {sorted(right)}.",
-            "a shard function must return the same names for all parameters and seeds",
-        )
 
 
 @dataclass(frozen=True)
@@ -305,10 +277,8 @@ class RunResult:
     @property
     def digest(self) -> str:
         """A digest of all statistics; it is equal if and only if every bit is equal."""
-        whole = hashlib.sha256()
-        for point in self.points:
-            whole.update(hashlib.sha256(pack(point.statistics)).digest())
-        return whole.hexdigest()
+        packed = b"".join(pack(point.statistics) for point in self.points)
+        return hashlib.sha256(packed).hexdigest()
 
     def to_dataframe(self):
         """Return a pandas DataFrame: a row per point with parameters and estimates.
@@ -319,7 +289,8 @@ class RunResult:
         pandas = import_optional("pandas", "labels", "A table of results")
         rows = []
         for point in self.points:
-            row = {**self._parameters(point), "num_samples": point.num_samples}
+            row = {k: v for k, v in point.parameters.items() if not isinstance(v, list | dict)}
+            row["num_samples"] = point.num_samples
             for name, estimate in point.estimates.items():
                 row |= {name: estimate.value, f"{name}_stderr": estimate.stderr}
             rows.append(row)
@@ -329,13 +300,9 @@ class RunResult:
     def to_xarray(self):
         """Return an xarray Dataset over points; the parameters are its coordinates."""
         xarray = import_optional("xarray", "labels", "A labelled array of results")
-        names = {name for point in self.points for name in self._parameters(point)}
-        data = xarray.Dataset.from_dataframe(self.to_dataframe()).set_coords(names)
-        return data.assign_attrs(experiment=self.experiment, seed=self.seed)
-
-    @staticmethod
-    def _parameters(point: PointResult) -> dict[str, Any]:
-        return {k: v for k, v in point.parameters.items() if not isinstance(v, list | dict)}
+        data = xarray.Dataset.from_dataframe(self.to_dataframe())
+        names = {name for point in self.points for name in point.parameters if name in data}
+        return data.set_coords(names).assign_attrs(experiment=self.experiment, seed=self.seed)
 
     def __repr__(self) -> str:
         lines = [f"RunResult({self.experiment!r}, seed {self.seed}, {len(self.points)} points)"]
