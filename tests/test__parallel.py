@@ -3,6 +3,7 @@
 import pytest
 
 import cobayes as cb
+from cobayes import _parallel
 from cobayes._parallel import require_affordable, short_number
 from cobayes.errors import CobayesError
 
@@ -29,3 +30,11 @@ def test_more_threads_than_any_computer_has_are_not_asked_of_the_core():
         assert cb.SCBI([[0.8, 0.3], [0.2, 0.7]]).update([0.5, 0.5], 0).shape == (2,)
     finally:
         cb.set_num_threads(None)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(1.5, "1.5 seconds"), (600, "10 minutes"), (9000, "2.5 hours"), (864_000, "10 days")],
+)
+def test_durations_are_in_fitting_units(seconds, text):
+    assert _parallel.duration(seconds) == text

@@ -90,8 +90,8 @@ def require_affordable(
     elapsed = seconds / num_threads()
     if elapsed > LONGEST_SECONDS:
         raise CobayesError(
-            f"{what} would take about {_duration(elapsed)}; the limit is "
-            f"{_duration(LONGEST_SECONDS)}.",
+            f"{what} would take about {duration(elapsed)}; the limit is "
+            f"{duration(LONGEST_SECONDS)}.",
             hint,
         )
     if num_bytes > LARGEST_BYTES:
@@ -138,8 +138,10 @@ def short_number(count: int) -> str:
     return str(count) if count < 10**6 else f"{float(count):.3g}" if count < 10**300 else "10^300+"
 
 
-def _duration(seconds: float) -> str:
-    for size, unit in ((365.25 * 86400.0, "years"), (86400.0, "days"), (3600.0, "hours")):
+def duration(seconds: float) -> str:
+    """Return a time in seconds, minutes, hours, days or years: "2.5 minutes"."""
+    units = {"years": 365.25 * 86400.0, "days": 86400.0, "hours": 3600.0, "minutes": 60.0}
+    for unit, size in units.items():
         if seconds >= 2.0 * size:
             return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 60.0:.3g} minutes"
+    return f"{seconds:.3g} seconds"

@@ -66,14 +66,14 @@ def num_finished(ledger):
 
 # The run of figure 3 waits, once three of its shards are done, for Ctrl-C.
 WAIT_AFTER_THREE = """
-import itertools, time
+import itertools, signal
 from cobayes.runs.ledger import Ledger
 add, count = Ledger.add, itertools.count(1)
 def add_and_wait(ledger, *arguments):
     add(ledger, *arguments)
     if ledger.path.parent.name == "beliefs-exact" and next(count) == 3:
         print("three", flush=True)
-        time.sleep(3600)
+        signal.pause()
 Ledger.add = add_and_wait
 """
 
@@ -111,7 +111,7 @@ def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(command, run, 
     process = command(*arguments)
     rest = process.communicate(timeout=HANGS)[1]
     assert process.returncode == 0
-    assert f"continuing: {done} of" in rest
+    assert f": {done}/45 shards" in rest
     assert num_finished(ledger) == 40
     assert (tmp_path / "index.html").exists()
 
@@ -132,7 +132,7 @@ def test_another_scale_in_the_same_folder_is_refused_and_fresh_starts_over(run, 
     assert "--fresh" in refused.stderr
     again = run(*other, "--fresh")
     assert again.exit_code == 0
-    assert "starting over in" in again.stderr
+    assert ": 0/" in again.stderr
 
 
 def test_a_parameter_is_changed_shown_in_the_command_and_a_wrong_one_refused(run, tmp_path):

@@ -65,7 +65,9 @@ def test_a_table_is_made_of_the_sums_of_all_shards(tmp_path, monkeypatch):
         total: dict = {}
         for shard, size in enumerate((1000, 1000, 500)):
             given = {"num_data": n, "num_hypotheses": m}
-            part = rates_shard(given, shard_seed(plan.seed, plan.name, plan.points[position].name, shard), size)
+            part = rates_shard(
+                given, shard_seed(plan.seed, plan.name, plan.points[position].name, shard), size
+            )
             total = {name: total.get(name, 0) + value for name, value in part.items()}
         row = table.iloc[position]
         exceptions = total["count"] - total["count_not_slower"]

@@ -343,7 +343,7 @@ def test_no_scheduler_at_the_address_is_said_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr(executors, "_SECONDS_TO_CONNECT", 0.5)
     for where, message in (
         ("tcp://127.0.0.1:9", r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"),
-        (tmp_path / "scheduler.json", "there is no scheduler file"),
+        (tmp_path / "scheduler.json", r"no Dask scheduler answers at '.*scheduler\.json'"),
     ):
         with pytest.raises(RunError, match=message), workers(scheduler=where):
             pass

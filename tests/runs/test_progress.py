@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from cobayes.cli.app import app
 from cobayes.runs import PointState, RunState, find_runs, read_state, run
-from cobayes.runs.progress import Reporter, duration, summary_line
+from cobayes.runs.progress import ProgressLine, summary_line
 
 from .experiments import drawing
 
@@ -35,8 +35,8 @@ def test_points_that_have_not_begun_are_taken_to_cost_as_much_as_the_dearest():
     early = state((1, 2, 1.0), (1, 2, 10.0), (0, 10, 0.0))
     assert early.seconds_left == pytest.approx((1 + 10 + 100) / 2)
     assert early.is_upper_bound
-    assert summary_line(early).endswith(", up to 55.5 s left")
-    assert summary_line(state((2, 4, 0.2), (1, 10, 60.0))).endswith(", 4.5 min left")
+    assert summary_line(early).endswith(", up to 55.5 seconds left")
+    assert summary_line(state((2, 4, 0.2), (1, 10, 60.0))).endswith(", 4.5 minutes left")
 
 
 def test_time_left_is_unknown_while_an_experiment_has_no_finished_shard():
@@ -74,25 +74,18 @@ def test_time_left_is_unknown_without_shards_or_workers_and_nothing_at_the_end()
 def test_summary_says_shards_computing_time_and_time_left():
     assert (
         summary_line(state((50, 200, 100.0)))
-        == "drawing: 50/200 shards (25.0 %), 100 s of computing, 2.5 min left"
+        == "drawing: 50/200 shards (25.0 %), 100 seconds of computing, 2.5 minutes left"
     )
     assert "9999/10000 shards (99.9 %)" in summary_line(state((9999, 10_000, 1.0)))
     assert "waiting for workers" in summary_line(state((0, 2, 0.0), num_workers=0))
     assert summary_line(state((2, 2, 2.0), status="complete")).endswith("computing, complete")
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(1.5, "1.5 s"), (600, "10 min"), (9000, "2.5 h"), (864_000, "10 d")]
-)
-def test_durations_are_in_fitting_units(seconds, text):
-    assert duration(seconds) == text
-
-
 def test_logs_get_plain_lines_and_not_too_many(capsys):
-    reporter = Reporter(True)
+    show = ProgressLine()
     for done in range(100):
-        reporter.update(state((done, 100, 1.0)))
-    reporter.update(state((100, 100, 1.0), status="complete"))
+        show(state((done, 100, 1.0)))
+    show(state((100, 100, 1.0), status="complete"))
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
     assert all(line.startswith("cobayes: drawing: ") for line in lines)
@@ -104,7 +97,7 @@ def test_a_log_that_cannot_be_written_does_not_stop_the_run(monkeypatch):
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("sys.stderr", Full())
-    Reporter(True).update(state((1, 2, 1.0)))
+    ProgressLine()(state((1, 2, 1.0)))
 
 
 def test_a_terminal_gets_a_line_that_is_kept_up_to_date(monkeypatch):
@@ -114,13 +107,15 @@ def test_a_terminal_gets_a_line_that_is_kept_up_to_date(monkeypatch):
 
     monkeypatch.setattr("sys.stderr", stream := Terminal())
     monkeypatch.setenv("TERM", "xterm")
-    reporter = Reporter(True)
-    reporter.update(state((15, 30, 1.0)))
-    reporter.message("a line that stays")
-    clear = "\r\x1b[2K"
-    assert stream.getvalue().count(clear) == 2
-    assert "15/30 shards" in stream.getvalue().split(clear)[1]
-    assert stream.getvalue().endswith(f"{clear}a line that stays\n")
+    show = ProgressLine()
+    show(state((15, 30, 1.0)))
+    show(state((16, 30, 1.0)))
+    show(state((30, 30, 1.0), status="complete"))
+    first, second, last = stream.getvalue().split("\r\x1b[2K")[1:]
+    assert "15/30 shards" in first
+    assert not second.endswith("\n")
+    assert last.startswith("drawing: 30/30 shards")
+    assert last.endswith("complete\n")
 
 
 def test_a_narrow_terminal_shows_the_time_left_rather_than_all_names(monkeypatch):
@@ -131,10 +126,10 @@ def test_a_narrow_terminal_shows_the_time_left_rather_than_all_names(monkeypatch
     monkeypatch.setattr("sys.stderr", stream := Terminal())
     monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((80, 24)))
     points = (PointState("p", 50, 200, 100.0, "first"),)
-    Reporter(True).update(RunState(Path(), "first, " * 20 + "last", "running", points, 2))
+    ProgressLine()(RunState(Path(), "first, " * 20 + "last", "running", points, 2))
     line = stream.getvalue().removeprefix("\r\x1b[2K")
     assert len(line) == 79
-    assert line.endswith(": 50/200 shards (25.0 %), 100 s of computing, 2.5 min left")
+    assert line.endswith(": 50/200 shards (25.0 %), 100 seconds of computing, 2.5 minutes left")
 
 
 def test_a_function_is_told_the_state_of_the_run(tmp_path):

@@ -109,7 +109,7 @@ def test_results_come_as_tables_with_parameters_and_uncertainty(tmp_path):
     data = result.to_xarray()
     assert data["mean"].sel(point="scale 2") == estimate.value
     assert "scale" in data.coords
-    with pytest.raises(CobayesError, match="no point named 'scale 9'"):
+    with pytest.raises(CobayesError, match="no point called 'scale 9'"):
         result["scale 9"]
     # The mean of a lognormal is exp(s^2/2); 5 standard errors, one chance in a million.
     assert abs(estimate.value - math.exp(0.02)) < 5 * estimate.stderr

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from cobayes._parallel import duration
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
 from cobayes.errors import CobayesError
 from cobayes.paper import RECIPES, build_paper
 from cobayes.report.page import FORMATS
 from cobayes.runs import RunState, find_runs, read_state, workers
-from cobayes.runs.progress import duration, joined, summary_line
+from cobayes.runs.progress import joined, summary_line
 
 
 @options.command(

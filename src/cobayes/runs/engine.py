@@ -23,7 +23,7 @@ from cobayes.errors import CobayesError
 from cobayes.runs.executors import Processes, ThisProcess, num_workers, one_thread, workers
 from cobayes.runs.ledger import Key, Ledger, RunError
 from cobayes.runs.plan import Experiment, package_digest, shard_seed, versions
-from cobayes.runs.progress import Reporter, RunState, joined, state_of
+from cobayes.runs.progress import ProgressLine, RunState, joined, state_of
 from cobayes.runs.statistics import PointResult, RunResult, Statistics, pack, unpack
 
 _ATTEMPTS = 3
@@ -177,7 +177,10 @@ def run_all(
         if any(work.todo for work in works):
             if executor is None:
                 executor = stack.enter_context(workers(jobs=jobs))
-            _compute(works, executor, Reporter(progress))
+            tell = (
+                progress if callable(progress) else ProgressLine() if progress else lambda _: None
+            )
+            _compute(works, executor, tell)
         return [work.result() for work in works]
 
 
@@ -251,7 +254,7 @@ def _versions_here() -> dict[str, str]:
     return {**versions(), "code of cobayes": package_digest(everything=True)}
 
 
-def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None:
+def _compute(works: list[_Work], executor: Executor, tell: Callable[[RunState], object]) -> None:
     """Compute the missing shards."""
     # First one shard of every point, beginning with the last point, which is often the most
     # expensive: the time left is then known early, and no long shard remains at the end.
@@ -271,7 +274,7 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
 
     def report(status: str) -> RunState:
         state = joined([state_of(ledger, status, count) for ledger in ledgers])
-        reporter.update(state)
+        tell(state)
         return state
 
     try:
@@ -325,12 +328,10 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
             "the scheduler does not respond; finished shards are kept.",
             "start it again; the same command then continues the run",
         )
-    error = future.exception()
-    if isinstance(error, BrokenExecutor):
-        guard = 'the call must be under `if __name__ == "__main__":`'
-        return f"{error} (if a script starts the run, {guard})"
-    if error is not None:  # the worker or the connection failed
-        return "".join(traceback.format_exception(error))
+    if error := future.exception():  # the worker or the connection failed
+        text = "".join(traceback.format_exception(error)).strip()
+        guard = 'if a script starts the run, the call must be under `if __name__ == "__main__":`'
+        return f"{text} ({guard})" if isinstance(error, BrokenExecutor) else text
     outcome, here = future.result(), _versions_here()
     if outcome.versions != here:
         names = [n for n in {**here, **outcome.versions} if here.get(n) != outcome.versions.get(n)]

@@ -176,13 +176,8 @@ def num_workers(executor: Executor) -> int:
 def _cluster(where: str) -> Iterator[Any]:
     """Connect to a Dask scheduler."""
     distributed = import_optional("distributed", "cluster", "A Dask scheduler")
-    is_file = "://" not in where and (os.path.exists(where) or where.endswith(".json"))
-    if is_file and not os.path.exists(where):
-        raise RunError(
-            f"there is no scheduler file {where!r}.",
-            "start one with: dask scheduler --scheduler-file FILE",
-        )
-    options = {"scheduler_file" if is_file else "address": where}
+    kind = "scheduler_file" if os.path.exists(where) else "address"
+    options = {kind: where, "timeout": _SECONDS_TO_CONNECT, "set_as_default": False}
     with contextlib.ExitStack() as stack:
         # A lost scheduler is reported by one error, without Dask's tracebacks. Dask's tasks log
         # tracebacks when they are garbage-collected, possibly after the client is closed.
@@ -193,13 +188,12 @@ def _cluster(where: str) -> Iterator[Any]:
             stack.callback(log.setLevel, log.level)
             log.setLevel(logging.CRITICAL)
         try:
-            client = distributed.Client(
-                **options, timeout=_SECONDS_TO_CONNECT, set_as_default=False
-            )
+            client = distributed.Client(**options)
         except (OSError, TimeoutError, ValueError) as error:
             raise RunError(
                 f"no Dask scheduler answers at {where!r}: {error}",
-                "start one with `dask scheduler`, and give its address or its scheduler file",
+                "give the address of a running `dask scheduler`, or the file that it wrote with "
+                "--scheduler-file",
             ) from error
         try:
             yield client

@@ -330,7 +330,9 @@ def _reached(body: list[ast.stmt], start: str) -> list[ast.stmt]:
         names |= {n.id for s in more for n in ast.walk(s) if isinstance(n, ast.Name)}
     for statement in chosen:
         if isinstance(statement, ast.Import | ast.ImportFrom):
-            bind = {alias: alias.asname or alias.name.partition(".")[0] for alias in statement.names}
+            bind = {
+                alias: alias.asname or alias.name.partition(".")[0] for alias in statement.names
+            }
             statement.names = [alias for alias in statement.names if bind[alias] in names]
     return [statement for statement in body if statement in chosen]
 

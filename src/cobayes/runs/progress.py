@@ -8,13 +8,14 @@ import shutil
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from cobayes._output import Result
+from cobayes._parallel import duration
 from cobayes.errors import CobayesError
 from cobayes.runs.ledger import LEDGER_NAME, Ledger, PointState
 
@@ -206,61 +207,29 @@ def summary_line(state: RunState) -> str:
     return f"{state.experiment}: {', '.join(parts)}"
 
 
-def duration(seconds: float) -> str:
-    """Return a time in seconds, minutes, hours or days.
-
-    Parameters
-    ----------
-    seconds
-        The time, in seconds.
-    """
-    for limit, unit, name in ((120, 1, "s"), (7200, 60, "min"), (172_800, 3600, "h")):
-        if seconds < limit:
-            return f"{seconds / unit:.3g} {name}"
-    return f"{seconds / 86_400:.3g} d"
-
-
-class Reporter:
-    """Shows progress on standard error, passes it to a function, or does nothing.
+class ProgressLine:
+    """Writes the progress to standard error: a function of a `RunState`.
 
     On a terminal one line is updated. In a log a line is written every ten seconds at first, and
     less often later.
-
-    Parameters
-    ----------
-    progress
-        True for standard error, False for no output, or a function of a `RunState`.
     """
 
-    def __init__(self, progress: bool | Callable[[RunState], None]) -> None:
-        self._function = progress if callable(progress) else None
-        self._is_shown = progress is True
-        self._is_terminal = self._is_shown and sys.stderr.isatty()
-        self._started = time.monotonic()
-        self._written_at = -math.inf
+    def __init__(self) -> None:
+        self._started, self._due = time.monotonic(), -math.inf
 
-    def message(self, text: str) -> None:
-        """Show a permanent line."""
-        if self._is_shown:
-            self._write(f"{_CLEAR}{text}\n" if self._is_terminal else f"cobayes: {text}\n")
-
-    def update(self, state: RunState) -> None:
-        """Show the progress."""
-        now = time.monotonic()
-        interval = max(_SECONDS_BETWEEN_LINES, 0.05 * (now - self._started))
-        if self._function is not None:
-            self._function(state)
-        elif self._is_terminal and state.status == "running":
-            name, _, rest = summary_line(state).partition(": ")
+    def __call__(self, state: RunState) -> None:
+        """Write the progress."""
+        now, is_terminal, is_last = time.monotonic(), sys.stderr.isatty(), state.status != "running"
+        if not is_terminal and not is_last and now < self._due:
+            return
+        self._due = now + max(_SECONDS_BETWEEN_LINES, 0.05 * (now - self._started))
+        line = f"cobayes: {summary_line(state)}"
+        if is_terminal:
+            _, name, rest = line.split(": ", 2)
             # The names of many experiments would leave no room for the time.
             room = shutil.get_terminal_size().columns - 1
-            self._write(f"{_CLEAR}{f'{name[: max(8, room - len(rest) - 2)]}: {rest}'[:room]}")
-        elif state.status != "running" or now - self._written_at >= interval:
-            self._written_at = now
-            self.message(summary_line(state))
-
-    def _write(self, text: str) -> None:
-        # The run continues if the log cannot be written.
-        with contextlib.suppress(OSError):
-            sys.stderr.write(text)
-            sys.stderr.flush()
+            line = _CLEAR + f"{name[: max(8, room - len(rest) - 2)]}: {rest}"[:room]
+        with contextlib.suppress(OSError):  # the run continues if the log cannot be written
+            print(
+                line, end="" if is_terminal and not is_last else "\n", file=sys.stderr, flush=True
+            )

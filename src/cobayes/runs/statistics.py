@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cobayes._input.labels import find
 from cobayes._input.validation import instance
 from cobayes.errors import CobayesError, import_optional
 
@@ -259,20 +260,10 @@ class RunResult:
         return sum(point.seconds for point in self.points)
 
     def __getitem__(self, name: str) -> PointResult:
-        for point in self.points:
-            if point.name == name:
-                return point
-        raise CobayesError(
-            f"{self.experiment!r} has no point named {name!r}.",
-            f"its points are {', '.join(repr(point.name) for point in self.points[:10])}"
-            + (", ..." if len(self.points) > 10 else ""),
-        )
+        return self.points[find(name, [point.name for point in self.points], "point")]
 
     def __iter__(self) -> Iterator[PointResult]:
         return iter(self.points)
-
-    def __len__(self) -> int:
-        return len(self.points)
 
     @property
     def digest(self) -> str:
