@@ -172,7 +172,8 @@ def test_a_shard_that_always_fails_stops_the_run_and_the_rest_is_kept(tmp_path, 
     assert '"tag": "xyz"' in message
     assert "ZeroDivisionError: as the test asked" in message
     assert read_state(tmp_path).status == "stopped"
-    assert read_state(tmp_path).num_done >= 5
+    # Two workers have at most four shards in flight: shard 5 starts after two others have ended.
+    assert read_state(tmp_path).num_done >= (5 if jobs == 1 else 2)
 
 
 def test_a_shard_that_fails_twice_is_tried_a_third_time(tmp_path):

@@ -366,7 +366,8 @@ def test_a_shard_that_fails_on_the_cluster_stops_the_run(tmp_path, cluster):
     experiment = Experiment("fails", [Point("p", {"bad_shard": 5}, 12, 1)], fail)
     with pytest.raises(RunError, match=r"shard 5 of point 'p' .* failed 3 times"):
         run_on(cluster, experiment, tmp_path)
-    assert read_state(tmp_path).num_done >= 5
+    # Two workers have at most four shards in flight: shard 5 starts after two others have ended.
+    assert read_state(tmp_path).num_done >= 2
 
 
 def test_workers_with_other_versions_are_refused(tmp_path, cluster, monkeypatch):
