@@ -24,7 +24,7 @@ from cobayes.lessons import Learner
 from cobayes.model import Model
 from cobayes.reading import existing_file, read_text
 from cobayes.rules import SCBI
-from cobayes.stability.bounds import Distance, conjectured_success, prior_distance
+from cobayes.stability.bounds import Distance, conjectured_success
 from cobayes.stability.enclosure import SuccessEnclosure, success_enclosure
 from cobayes.stability.success import SuccessRate, success_rate
 
@@ -50,9 +50,8 @@ class _Claim:
         self._content = content
         self.model = Model.from_dict(content)
         self.hypothesis = self.model.hypothesis_index(content["hypothesis"])
-        self.teacher_prior = self.model.distribution(
-            content["teacher_prior"], name="teacher's prior"
-        )
+        prior = content["teacher_prior"]
+        self.teacher_prior = self.model.distribution(prior, name="teacher's prior")
         self.num_lessons = whole_number(content["num_lessons"], "num_lessons", 2)
         self.evidence: dict[str, Any] = content.get("evidence", {})
 
@@ -87,6 +86,8 @@ class Certificate(_Claim):
         The teacher is sure when its belief exceeds this; see `success_rate`.
     witness : tuple of int
         Positions of data that prove the claim without statistics; see `witness_margin`.
+    conjectured_success : float
+        The conjecture's lower bound on the success rate.
     evidence : dict
         The numbers measured when the certificate was made.
 
@@ -102,9 +103,8 @@ class Certificate(_Claim):
     def __init__(self, content: dict[str, Any]) -> None:
         super().__init__(content)
         self.distance: Distance = content["distance"]
-        self.learner_prior = self.model.distribution(
-            content["learner_prior"], name="learner's prior"
-        )
+        prior = content["learner_prior"]
+        self.learner_prior = self.model.distribution(prior, name="learner's prior")
         self.max_rounds = whole_number(content["max_rounds"], "max_rounds", 1)
         self.level = number_between(content["level"], "level", 0.5, 1.0)
         witness = tuple(content.get("witness", ()))
@@ -113,25 +113,15 @@ class Certificate(_Claim):
                 f"the witness has {len(witness)} data; expected at most {LONGEST_WITNESS}.",
                 "give a shorter sequence, or none.",
             )
-        self.witness = tuple(self.model.datum_index(datum) for datum in witness)
+        self.witness = tuple(map(self.model.datum_index, witness))
+        priors = self.teacher_prior, self.learner_prior
+        self.conjectured_success = conjectured_success(*priors, self.hypothesis, self.distance)
         if not 0.0 < self.conjectured_success < 1.0:
             raise CobayesError(
                 f"the conjecture's bound is {self.conjectured_success:.4g} here; expected a "
                 "number strictly between 0 and 1.",
                 "take priors that are closer to each other, but differ.",
             )
-
-    @property
-    def conjectured_success(self) -> float:
-        """The conjecture's lower bound on the success rate."""
-        return conjectured_success(
-            self.teacher_prior, self.learner_prior, self.hypothesis, self.distance
-        )
-
-    def slope(self, success: float) -> float:
-        """Return failure rate * theta^T(h) / distance; at most one by the conjecture."""
-        apart = prior_distance(self.teacher_prior, self.learner_prior, self.distance)
-        return float((1.0 - success) * self.teacher_prior[self.hypothesis] / apart)
 
     def check(self, num_lessons: int | None = None, rng: Any = None) -> CertificateCheck:
         """Estimate the success rate from lessons and from a coupling, and enclose it.
@@ -150,11 +140,11 @@ class Certificate(_Claim):
         """
         lessons = num_lessons or self.num_lessons
         pairs = math.ceil(min(lessons, MOST_PAIRS) / self.teacher_prior[self.hypothesis])
+        pairs = min(pairs, MOST_PAIRS)
         case = {"rule": self.model, "hypothesis": self.hypothesis, "prior": self.teacher_prior}
         case |= {"learner_prior": self.learner_prior}
         limits = {"max_rounds": self.max_rounds, "level": self.level}
         first, second = spawn_generators(rng, 2)
-        pairs = min(pairs, MOST_PAIRS)
         return CertificateCheck(
             self,
             success_rate(**case, **limits, num_lessons=lessons, rng=first),
@@ -165,10 +155,8 @@ class Certificate(_Claim):
 
     def __repr__(self) -> str:
         n, m = self.model.shape
-        return (
-            f"Certificate({self.distance}: {n} data x {m} hypotheses; conjectured success "
-            f">= {self.conjectured_success:.4f})"
-        )
+        bound = f"conjectured success >= {self.conjectured_success:.4f}"
+        return f"Certificate({self.distance}: {n} data x {m} hypotheses; {bound})"
 
 
 class LimitCertificate(_Claim):
@@ -236,12 +224,12 @@ class LimitCertificate(_Claim):
             The ratios, and whether they confirm the claim.
         """
         count = num_lessons or self.num_lessons
-        sizes = (None, *self.sizes)
-        limit, *others = (
-            self.slope(log10_size=size, num_lessons=count, rng=stream)
-            for size, stream in zip(sizes, spawn_generators(rng, len(sizes)), strict=True)
-        )
-        return LimitCheck(self, limit, dict(zip(self.sizes, others, strict=True)))
+        first, *streams = spawn_generators(rng, 1 + len(self.sizes))
+        at_sizes = {
+            size: self.slope(log10_size=size, num_lessons=count, rng=stream)
+            for size, stream in zip(self.sizes, streams, strict=True)
+        }
+        return LimitCheck(self, self.slope(num_lessons=count, rng=first), at_sizes)
 
     def __repr__(self) -> str:
         n, m = self.model.shape
@@ -354,10 +342,8 @@ class CertificateCheck(Result):
     @property
     def standard_errors(self) -> dict[str, float]:
         """Distance of each estimate's upper end below the conjectured rate, in standard errors."""
-        bound = self.conjectured_success
-        return {
-            rate.method: (bound - rate.upper) / rate.stderr for rate in (self.lessons, self.coupled)
-        }
+        bound, rates = self.conjectured_success, (self.lessons, self.coupled)
+        return {rate.method: (bound - rate.upper) / rate.stderr for rate in rates}
 
     @property
     def is_confirmed(self) -> bool:
@@ -388,10 +374,10 @@ class CertificateCheck(Result):
     def __repr__(self) -> str:
         verdict = "confirmed" if self.is_confirmed else "not confirmed"
         errors = ", ".join(f"{name} {z:.1f}" for name, z in self.standard_errors.items())
+        found = f"found {self.lessons.value:.4f} and {self.coupled.value:.4f}"
         return (
-            f"CertificateCheck({verdict}; conjectured success >= "
-            f"{self.conjectured_success:.4f}, found {self.lessons.value:.4f} and "
-            f"{self.coupled.value:.4f}; standard errors below: {errors})"
+            f"CertificateCheck({verdict}; conjectured success >= {self.conjectured_success:.4f}, "
+            f"{found}; standard errors below: {errors})"
         )
 
 
@@ -474,9 +460,8 @@ class LimitCheck(Result):
 
     def __repr__(self) -> str:
         verdict = "confirmed" if self.is_confirmed else "not confirmed"
+        limit = f"{self.limit.value:.3f} ± {self.limit.stderr:.3f} in the limit"
         return (
-            f"LimitCheck({verdict}; failure rate over its L1 bound is at least "
-            f"{self.limit.value:.3f} ± {self.limit.stderr:.3f} in the limit, "
-            f"{self.standard_errors:.1f} standard errors "
-            "above one)"
+            f"LimitCheck({verdict}; failure rate over its L1 bound is at least {limit}, "
+            f"{self.standard_errors:.1f} standard errors above one)"
         )

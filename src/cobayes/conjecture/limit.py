@@ -129,14 +129,12 @@ def limit_slope(
                 f"a step of L1 size 1e{log10_size:g} leaves the simplex.", "take a smaller step."
             )
     num_data, num_hypotheses = rule.model.shape
-    require_affordable(
-        f"{short_number(count)} sequences of {short_number(rounds)} rounds",
-        "take fewer sequences or rounds; 10,000 sequences give two digits.",
-        # A lower bound on the time per round: 2 us were measured with three data and three
-        # hypotheses.
-        seconds=1e-6 * min(count, 10**200) * min(rounds, 10**100),
-        num_bytes=32.0 * min(count, 10**300) * num_hypotheses * (num_data + 1),
-    )
+    # A lower bound on the time per round: 2 us were measured with three data and hypotheses.
+    seconds = 1e-6 * min(count, 10**200) * min(rounds, 10**100)
+    num_bytes = 32.0 * min(count, 10**300) * num_hypotheses * (num_data + 1)
+    size = f"{short_number(count)} sequences of {short_number(rounds)} rounds"
+    hint = "take fewer sequences or rounds; 10,000 sequences give two digits."
+    require_affordable(size, hint, seconds=seconds, num_bytes=num_bytes)
     values = _Sequences(rule, prior, step, log_size, count).follow(rounds, position, rng)
     values = (values - step[position]) / 2.0
     return LimitSlope(float(values.mean()), float(values.std(ddof=1) / np.sqrt(count)))
@@ -176,11 +174,8 @@ class _Sequences:
         for _ in range(num_rounds):
             self._separate()
             together = np.flatnonzero(~self.is_apart)
-            apart = np.flatnonzero(self.is_apart)
-            settled = np.minimum(
-                self.log_taught[apart].max(axis=1), self.log_believed[apart].max(axis=1)
-            )
-            apart = apart[settled < SETTLED]
+            least = np.minimum(self.log_taught.max(axis=1), self.log_believed.max(axis=1))
+            apart = np.flatnonzero(self.is_apart & (least < SETTLED))
             if len(together) + len(apart) == 0:
                 break
             if len(together):
