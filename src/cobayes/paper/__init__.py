@@ -30,7 +30,7 @@ RECIPES = tuple(
         (
             "beyond",
             "beyond",
-            "enclosed success, tiny perturbations, predicted rounds, best teacher",
+            "success enclosed, tiny perturbations, rounds predicted, best teacher",
         ),
     )
 )

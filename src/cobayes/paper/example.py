@@ -62,12 +62,12 @@ def recompute() -> pd.DataFrame:
         ("BI's posterior after d₁, d₁", "0.692 0.308", bayes.update(after_bayes, "d_1")),
         ("SCBI's posterior after d₁, d₁", "0.758 0.242", cooperative.update(after_scbi, "d_1")),
     )
-    names, texts, values = zip(*rows, strict=True)
-    printed = [text.split() for text in texts]
-    columns = {"quantity": names, "printed": printed, "recomputed": [v.ravel() for v in values]}
-    positions = {"position": [range(len(numbers)) for numbers in printed]}
-    table = pd.DataFrame({**columns, **positions})
-    table = table.explode(["printed", "recomputed", "position"], ignore_index=True)
+    numbers = [
+        (name, position, printed, value)
+        for name, text, values in rows
+        for position, (printed, value) in enumerate(zip(text.split(), values.flat, strict=True))
+    ]
+    table = pd.DataFrame(numbers, columns=["quantity", "position", "printed", "recomputed"])
     return table.assign(agrees=list(map(rounds_to, table.recomputed, table.printed)))
 
 

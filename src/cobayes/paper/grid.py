@@ -116,8 +116,8 @@ def grid_experiment(context: Context) -> Experiment:
     shift = context.setting("shift", SHIFT)
     # Both learners' discounts must lie between 0 and 1.
     shifted = DISCOUNTS[(DISCOUNTS - shift > 0.01) & (DISCOUNTS + shift < 0.99)]
-    given: dict[str, Any] = {"posteriors": {"discounts": DISCOUNTS}}
-    given["misjudgement"] = {"discounts": shifted}
+    given: dict[str, Any]
+    given = {"posteriors": {"discounts": DISCOUNTS}, "misjudgement": {"discounts": shifted}}
     for k, reading in enumerate(READINGS):
         given[reading.name] = {"reading": k, "discounts": TREND_DISCOUNTS}
     points = [Point(name, {"part": name, "shift": shift, **own}) for name, own in given.items()]
@@ -134,11 +134,10 @@ def grid_shard(parameters: dict[str, Any], _: np.random.SeedSequence, __: int) -
         if part == "posteriors":
             rules = [rule(GridWorld.paper(discount)) for discount in discounts]
             for suffix, walk in (("", ("left", "up")), ("_at_goal", TO_THE_GOAL)):
-                found[f"{name}{suffix}"] = np.array([belief_after(own, walk) for own in rules])
+                found[f"{name}{suffix}"] = [belief_after(own, walk) for own in rules]
         else:
-            errors = [misjudgement(rule, GridWorld.paper, g, shift) for g in discounts]
-            found[name] = np.array(errors)
-    return found
+            found[name] = [misjudgement(rule, GridWorld.paper, g, shift) for g in discounts]
+    return {name: np.array(values) for name, values in found.items()}
 
 
 def belief_after(rule: Rule, moves: Sequence[str], scale: str = "belief") -> float:
@@ -152,14 +151,12 @@ def belief_after(rule: Rule, moves: Sequence[str], scale: str = "belief") -> flo
     return float(logs[0] - np.logaddexp.reduce(logs[1:]))
 
 
-def misjudgement(
-    rule: Any, board: Any, discount: float, shift: float, num_rounds: int = 2
-) -> float:
+def misjudgement(rule: Any, board: Any, discount: float, shift: float) -> float:
     """Return the mean error of a teacher about a learner with another discount.
 
     The learner's discount is the teacher's plus or minus `shift`, with equal probability. The error
     is |learner's belief in the true goal - teacher's estimate of it|; the mean is over the
-    teacher's walks of `num_rounds` moves.
+    teacher's walks of two moves.
 
     Parameters
     ----------
@@ -167,16 +164,16 @@ def misjudgement(
         `BI` or `SCBI`.
     board
         A function that returns the world for a discount.
-    discount, shift, num_rounds
-        The teacher's discount, the learner's deviation from it, and the number of moves.
+    discount, shift
+        The teacher's discount, and the learner's deviation from it.
     """
     own = rule(board(discount))
     total = 0.0
     for other in (discount - shift, discount + shift):
         theirs = rule(board(other))
-        for moves in itertools.product(range(own.model.num_data), repeat=num_rounds):
+        for walk in itertools.product(range(own.model.num_data), repeat=2):
             teacher, learner, chance = Teacher(own, 0), Learner(theirs), 0.5
-            for move in moves:
+            for move in walk:
                 chance *= teacher.distribution[move]
                 teacher.observe(move)
                 learner.observe(move)
@@ -205,10 +202,8 @@ def board_trend(reading: Reading, discounts: Sequence[float], shift: float) -> d
                 if reading.walk == "left, up":
                     difference = misjudgement(rule, board, g, shift)
                 else:
-                    own, *others = (
-                        belief_after(rule(board(other)), moves)
-                        for other in (g, g - shift, g + shift)
-                    )
+                    nearby = (g, g - shift, g + shift)
+                    own, *others = (belief_after(rule(board(other)), moves) for other in nearby)
                     difference = float(np.mean([abs(other - own) for other in others]))
                 found[f"{name}_difference"][i, j] = difference
     return found
@@ -222,24 +217,19 @@ def judge_figure_6(result: RunResult) -> tuple[Claim, ...]:
     beliefs, errors = (result[name].statistics for name in ("posteriors", "misjudgement"))
     shift, discounts = (result["misjudgement"].parameters[key] for key in ("shift", "discounts"))
     worlds = [GridWorld.paper(float(g)) for g in DISCOUNTS]
-    bi, scbi = (
-        np.array([Teacher(rule(world), "A").distribution for world in worlds])
-        for rule in RULES.values()
-    )
-    scaled = np.array([SCBI(w.matrix_at(w.start)).likelihood([0.5, 0.5]) for w in worlds])
-    off = np.abs(scaled - np.array([printed_matrix(g) for g in DISCOUNTS])).max()
+    first = [[Teacher(rule(world), "A").distribution for world in worlds] for rule in (BI, SCBI)]
+    bi, scbi = np.array(first)
+    scaled = [SCBI(world.matrix_at(world.start)).likelihood([0.5, 0.5]) for world in worlds]
+    off = np.abs(np.array(scaled) - [printed_matrix(g) for g in DISCOUNTS]).max()
     uneven = np.abs(bi[:, 0] - bi[:, 1]).max()
+    larger = np.maximum(errors["SCBI"], errors["BI"])
     return (
         _judge_exact(words("T as printed", discounts=DISCOUNTS, off=off), off, below=_SAME),
         _judge_exact(words("BI even", uneven=uneven, right=bi[:, 2]), uneven, below=_SAME),
         _judge_ahead("SCBI goes left", scbi[:, 0] - scbi[:, 1], DISCOUNTS),
         _judge_ahead("SCBI is surer", beliefs["SCBI"] - beliefs["BI"], DISCOUNTS),
         _judge_convergence(beliefs, worlds),
-        _judge_exact(
-            words("both are robust", shift=shift, errors=errors),
-            np.maximum(errors["SCBI"], errors["BI"]),
-            below=shift,
-        ),
+        _judge_exact(words("both are robust", shift=shift, errors=errors), larger, below=shift),
         _judge_ahead("SCBI is less stable", errors["SCBI"] - errors["BI"], discounts),
     )
 

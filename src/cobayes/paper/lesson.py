@@ -35,7 +35,7 @@ def average_experiment(context: Context) -> Experiment:
     count = context.setting("num_lessons", default)
     num_rounds = context.setting("num_rounds", 12)
     given = [{"rule": rule, "num_rounds": num_rounds} for rule in RULES]
-    points = [Point(each["rule"], each, count, min(count, _LESSONS_PER_SHARD)) for each in given]
+    points = [Point(each["rule"], each, count, _LESSONS_PER_SHARD) for each in given]
     return Experiment("lesson-averages", points, average_shard, seed=context.seed)
 
 
@@ -54,8 +54,8 @@ def average_shard(
 def build(context: Context) -> Section:
     """Build the section."""
     experiment = average_experiment(context)
-    num_lessons = experiment.points[0].num_samples
-    num_rounds = experiment.points[0].parameters["num_rounds"]
+    (point, _) = experiment.points
+    num_lessons, num_rounds = point.num_samples, point.parameters["num_rounds"]
     context.tell(f"averaging over {num_lessons:,} lessons of {num_rounds} rounds")
     means = {point.name: _mean_belief(point.statistics) for point in context.run(experiment)}
     example, seeds = examples[EXAMPLE], context.seeds().spawn(2)

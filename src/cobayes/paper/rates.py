@@ -75,8 +75,7 @@ def rates_experiment(context: Context, family: str) -> Experiment:
     num_samples = context.setting(f"num_samples_{family.replace('-', '_')}", default)
     points = []
     for n, m in SHAPES[family]:
-        per_shard = min(num_samples, _samples_per_shard(family, n, m))
-        given = {"num_data": n, "num_hypotheses": m}
+        given, per_shard = {"num_data": n, "num_hypotheses": m}, _samples_per_shard(family, n, m)
         points.append(Point(f"{n} x {m}", given, num_samples, per_shard))
     functions: dict[str, Any] = {"shard": rates_shard, "estimate": rates_estimate}
     return Experiment(f"rates-{family}", points, seed=context.seed, **functions)

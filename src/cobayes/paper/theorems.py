@@ -83,15 +83,13 @@ def theorem_experiment(context: Context, models: Models) -> Experiment:
     for name, rule, model, hypothesis, prior in slopes:
         given = {"name": name, "rule": rule, "matrix": model.matrix, "hypothesis": hypothesis}
         given |= {"part": "rate", "num_rounds": num_rounds, "prior": prior}
-        shard = min(num_lessons, _LESSONS_PER_SHARD)
-        points.append(Point(f"rate, {name}, {rule}", given, num_lessons, shard))
+        points.append(Point(f"rate, {name}, {rule}", given, num_lessons, _LESSONS_PER_SHARD))
     for name, (model, hypothesis) in models.items():
         given = {"part": "invariants", "matrix": model.matrix, "hypothesis": hypothesis}
         points.append(Point(f"invariants, {name}", given))
     for name, prior in UNIFORM_PRIORS.items():
         given = {"part": "uniform", "matrix": examples[name].model.matrix, "prior": prior}
-        shard = min(num_learners, _LEARNERS_PER_SHARD)
-        points.append(Point(f"uniform data, {name}", given, num_learners, shard))
+        points.append(Point(f"uniform data, {name}", given, num_learners, _LEARNERS_PER_SHARD))
     columns = examples[MIXTURE_MATRIX].model.normalized()
     points.append(Point("mixtures", {"part": "mixtures", "matrix": columns}, num_mixtures))
     points.append(Point("atoms", {"part": "atoms"}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from string import ascii_uppercase
 from typing import Any, SupportsIndex
 
@@ -102,9 +103,8 @@ class GridWorld(World):
         width, height = whole_number(width, "the width", 1), whole_number(height, "the height", 1)
         require_affordable_board(width, height)
         shape = height, width
-        blocked = frozenset(
-            _square(wall, "a wall", shape) for wall in items(walls, "walls", "squares")
-        )
+        walls = items(walls, "walls", "squares")
+        blocked = frozenset(_square(wall, "a wall", shape) for wall in walls)
         start = _square(start, "the start", shape, blocked)
         expected = "squares, or a mapping from label to square"
         named = goals if isinstance(goals, Mapping) else _labelled(items(goals, "goals", expected))
@@ -116,20 +116,12 @@ class GridWorld(World):
         slip = number_between(slip, "slip", 0.0, 1.0, closed="low")
         if slip > 0.0 and len(moves) == 1:
             raise CobayesError("there is one move only; a slip needs another one.", "use slip=0.")
-        vars(self).update(
-            width=width, height=height, goals=places, actions=moves, walls=blocked, slip=slip
-        )
-        squares = ((row, column) for row in range(height) for column in range(width))
-        states = [square for square in squares if square not in blocked]
-        super().__init__(
-            states,
-            start,
-            moves,
-            {label: (square,) for label, square in places.items()},
-            _outcomes(states, list(moves.values()), slip),
-            discount,
-            reward,
-        )
+        vars(self).update(width=width, height=height, slip=slip)
+        vars(self).update(goals=places, actions=moves, walls=blocked)
+        states = [square for square in np.ndindex(shape) if square not in blocked]
+        ends = {label: (square,) for label, square in places.items()}
+        outcomes = _outcomes(states, list(moves.values()), slip)
+        super().__init__(states, start, moves, ends, outcomes, discount, reward)
 
     @classmethod
     def paper(cls, discount: float = 0.5, width: SupportsIndex = 7) -> GridWorld:
@@ -181,13 +173,8 @@ class GridWorld(World):
         require_affordable_board(columns, rows)
         where = np.floor(np.linspace(0, columns - 1, count) + 0.5).astype(int)
         start, goals = (rows - 1, columns // 2), [(0, int(column)) for column in where]
-        return cls(
-            *(columns, rows, start, goals, discount),
-            walls=walls,
-            actions=actions,
-            slip=slip,
-            reward=reward,
-        )
+        place = columns, rows, start, goals
+        return cls(*place, discount, walls=walls, actions=actions, slip=slip, reward=reward)
 
     @classmethod
     def from_text(
@@ -239,13 +226,9 @@ class GridWorld(World):
                 f"the board has {len(starts)} starts; expected one.",
                 "mark the walker's first square with S.",
             )
-        return cls(
-            *(len(lines[0]), len(lines), starts[0], goals, discount),
-            walls=[square for square, sign in signs.items() if sign == "#"],
-            actions=actions,
-            slip=slip,
-            reward=reward,
-        )
+        walls = [square for square, sign in signs.items() if sign == "#"]
+        place = len(lines[0]), len(lines), starts[0], goals
+        return cls(*place, discount, walls=walls, actions=actions, slip=slip, reward=reward)
 
     def to_text(self, walker: Square | None = None) -> str:
         """Return the board as text, as `from_text` reads it; a walker is shown as ``@``.
@@ -266,27 +249,17 @@ class GridWorld(World):
 
     def settings(self) -> dict[str, Any]:
         """Return the constructor's arguments by name, for JSON."""
-        return {
-            "width": self.width,
-            "height": self.height,
-            "start": list(self.start),
-            "goals": {label: list(square) for label, square in self.goals.items()},
-            "discount": self.discount,
-            "walls": sorted(list(wall) for wall in self.walls),
-            "actions": {name: list(step) for name, step in self.actions.items()},
-            "slip": self.slip,
-            "reward": self.reward,
-        }
+        names = "width", "height", "start", "goals", "discount", "actions", "slip", "reward"
+        return {**{name: copy(getattr(self, name)) for name in names}, "walls": sorted(self.walls)}
 
     def __repr__(self) -> str:
         goals = ", ".join(f"{label} at {square}" for label, square in [*self.goals.items()][:4])
         more = f", … ({len(self.goals)} in all)" if len(self.goals) > 4 else ""
+        walls = f"; {len(self.walls)} walls" if self.walls else ""
+        slip = f"; slip {self.slip:g}" if self.slip else ""
         return (
             f"GridWorld({self.width} wide, {self.height} high; start {self.start}; goals {goals}"
-            f"{more}; discount {self.discount:g}"
-            + (f"; {len(self.walls)} walls" if self.walls else "")
-            + (f"; slip {self.slip:g}" if self.slip else "")
-            + ")"
+            f"{more}; discount {self.discount:g}{walls}{slip})"
         )
 
 
@@ -302,9 +275,8 @@ def _square(
             f"rows go from 0 to {shape[0] - 1}, columns from 0 to {shape[1] - 1}.",
         )
     if (row, column) in walls:
-        raise CobayesError(
-            f"{what} is at {(row, column)}, in a wall.", "move it, or open the wall."
-        )
+        found = f"{what} is at {(row, column)}, in a wall."
+        raise CobayesError(found, "move it, or open the wall.")
     return row, column
 
 

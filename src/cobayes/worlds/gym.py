@@ -81,13 +81,9 @@ class GridWorldEnv(gymnasium.Env):
         self._path = [self.world.start]
         num_goals = len(self.world.goal_labels)
         self.action_space = spaces.Discrete(len(self.world.action_labels))
-        self.observation_space = spaces.Dict(
-            {
-                "square": spaces.MultiDiscrete([self.world.height, self.world.width]),
-                "goal": spaces.Discrete(num_goals),
-                "belief": spaces.Box(0.0, 1.0, (num_goals,), np.float64),
-            }
-        )
+        square = spaces.MultiDiscrete([self.world.height, self.world.width])
+        goals, belief = spaces.Discrete(num_goals), spaces.Box(0.0, 1.0, (num_goals,), np.float64)
+        self.observation_space = spaces.Dict({"square": square, "goal": goals, "belief": belief})
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -103,19 +99,16 @@ class GridWorldEnv(gymnasium.Env):
         """
         super().reset(seed=seed)
         wanted = (options or {}).get("goal", self._fixed_goal)
-        self._goal = (
-            int(self.np_random.integers(len(self.world.goal_labels)))
-            if wanted is None
-            else self.world.goal_index(wanted)
-        )
+        if wanted is None:
+            wanted = int(self.np_random.integers(len(self.world.goal_labels)))
+        self._goal = self.world.goal_index(wanted)
         self._learner = Learner(self._learner.rule, self._prior)
         self._path = [self.world.start]
         return self._observation(), self._info(None)
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Make a move, which the watcher observes."""
-        position = self.world.action_index(int(action))
-        state = self._path[-1]
+        position, state = self.world.action_index(int(action)), self._path[-1]
         before = self._learner.belief[self._goal]
         after = self._learner.observe(position)[self._goal]
         self._path.append(draw_outcome(self.world.next_states(state, position), self.np_random))
@@ -133,14 +126,9 @@ class GridWorldEnv(gymnasium.Env):
             from cobayes.plots.worlds import board_size, plot_world, to_pixels
 
             figure = new_figure(*board_size(self.world))
-            plot_world(
-                self.world,
-                self._learner.belief,
-                path=self._path,
-                goal=self._goal,
-                title=f"watcher: {self._learner.rule.title}, move {len(self._path) - 1}",
-                ax=figure.add_subplot(),
-            )
+            title = f"watcher: {self._learner.rule.title}, move {len(self._path) - 1}"
+            shown = {"path": self._path, "goal": self._goal, "title": title}
+            plot_world(self.world, self._learner.belief, ax=figure.add_subplot(), **shown)
             return to_pixels(figure)
         return None
 

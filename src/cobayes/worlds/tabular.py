@@ -72,11 +72,8 @@ class TabularWorld(World):
             raise CobayesError("the table of transitions is empty.")
         instance(first, Mapping, "an entry of the table", "a mapping from move to outcomes")
         names = sorted(first) if all(map(is_position, first)) else list(first)
-        labels = make_labels(
-            map(str, names if actions is None else items(actions, "actions", "labels")),
-            len(names),
-            "datum",
-        )
+        given = names if actions is None else items(actions, "actions", "labels")
+        labels = make_labels(map(str, given), len(names), "datum")
         if not isinstance(goals, Mapping):
             if isinstance(goals, str) or not isinstance(goals, Sequence | np.ndarray):
                 raise CobayesError(
@@ -222,10 +219,7 @@ def world_from_gymnasium(
             "TabularWorld from a table of your own.",
         )
     table = {
-        state: {
-            int(action): [(chance, target) for chance, target, *_ in found]
-            for action, found in moves.items()
-        }
+        state: {int(action): [pair[:2] for pair in found] for action, found in moves.items()}
         for state, moves in source.items()
     }
     if start is None:

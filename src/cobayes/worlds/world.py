@@ -160,12 +160,9 @@ class World(Task):
         size, *shape = self.outcomes[0].shape
         where = self.outcomes[0].ravel(), np.repeat(np.arange(size), np.prod(shape))
         backwards = coo_array((np.ones(len(where[0])), where), (size, size)).tocsr()
-        found = np.column_stack(
-            [
-                dijkstra(backwards, indices=goals, unweighted=True, min_only=True)
-                for goals in self._goals
-            ]
-        )
+        options = {"unweighted": True, "min_only": True}
+        columns = [dijkstra(backwards, indices=goals, **options) for goals in self._goals]
+        found = np.column_stack(columns)
         found.setflags(write=False)
         return found
 
@@ -176,9 +173,8 @@ class World(Task):
             with np.errstate(under="ignore"):
                 worth = self.discount**self.distances
         else:
-            worth = np.column_stack(
-                [_value_iteration(*self.outcomes, g, self.discount) for g in self._goals]
-            )
+            columns = [_value_iteration(*self.outcomes, g, self.discount) for g in self._goals]
+            worth = np.column_stack(columns)
         reachable = np.isfinite(self.distances)
         least = np.where(reachable, worth, np.inf).min(axis=0)
         if least.min() * UNREACHABLE_SHARE * self.reward < np.finfo(float).tiny:
@@ -279,10 +275,7 @@ class World(Task):
 
 
 def _value_iteration(
-    next_states: NDArray[np.intp],
-    probabilities: Array,
-    goals: list[int],
-    discount: float,
+    next_states: NDArray[np.intp], probabilities: Array, goals: list[int], discount: float
 ) -> Array:
     """Return the value of every state under the best policy, with a reward of one.
 

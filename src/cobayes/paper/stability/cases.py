@@ -34,10 +34,7 @@ _SETTINGS: dict[Kind, tuple[str, str]] = {
     "disc": ("num_circles radius", "discs and rays: Figures 4 A, S2, S3"),
     "directions": ("num_distances reach", "directions: Figures 4 C, S4"),
     "uniform": ("num_uniform", "any prior: Figures 4 B, 4 D, S5, S6"),
-    "column": (
-        "num_column_circles column_radius num_curve num_mixtures",
-        "columns: Figures 5, S7",
-    ),
+    "column": ("num_column_circles column_radius num_curve num_mixtures", "columns: Figures 5, S7"),
 }
 """The settings of `Effort` for each kind of learners, and the figures that show them."""
 
