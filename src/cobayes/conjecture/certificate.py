@@ -203,10 +203,9 @@ class LimitCertificate(_Claim):
             ``log10_size``, ``num_rounds``, ``num_lessons`` (default: the certificate's) and
             ``rng`` of `limit_slope`.
         """
-        return limit_slope(
-            *(self.model, self.hypothesis, self.teacher_prior, self.direction),
-            **{"num_rounds": self.num_rounds, "num_lessons": self.num_lessons, **options},
-        )
+        case = self.model, self.hypothesis, self.teacher_prior, self.direction
+        options = {"num_rounds": self.num_rounds, "num_lessons": self.num_lessons, **options}
+        return limit_slope(*case, **options)
 
     def check(self, num_lessons: int | None = None, rng: Any = None) -> LimitCheck:
         """Estimate the ratio in the limit and at the sizes, with new random numbers.

@@ -168,6 +168,7 @@ class _Sequences:
         self.log_differences = np.zeros(count)
         self.log_weights = np.zeros(count)
 
+    @np.errstate(divide="ignore", invalid="ignore")  # logarithms of zero
     def follow(self, num_rounds: int, position: int, rng: Any) -> Array:
         """Return weighted differences of both beliefs in a hypothesis, divided by the L1 size."""
         stream = generator(rng)
@@ -182,9 +183,8 @@ class _Sequences:
                 self._step_together(together, stream)
             if len(apart):
                 self._step_apart(apart, stream)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            apart = _log_differences(self.log_taught, self.log_believed) - self.log_size
-            together = self.log_taught + self.scales[:, None] + np.log(np.abs(self.ratios))
+        apart = _log_differences(self.log_taught, self.log_believed) - self.log_size
+        together = self.log_taught + self.scales[:, None] + np.log(np.abs(self.ratios))
         own = np.where(self.is_apart, apart[:, position], together[:, position])
         return np.exp(own - self.log_differences + self.log_weights)
 
@@ -199,8 +199,7 @@ class _Sequences:
 
     def _step_together(self, which: NDArray[np.intp], stream: np.random.Generator) -> None:
         logs, ratios = children(self.rule, self.log_taught[which], self.ratios[which])
-        with np.errstate(divide="ignore"):
-            sizes = np.logaddexp.reduce(logs + np.log(np.abs(ratios)), axis=2)
+        sizes = np.logaddexp.reduce(logs + np.log(np.abs(ratios)), axis=2)
         sizes += self.scales[which, None]
         each, drawn = self._draw(which, sizes, stream)
         self.log_taught[which] = logs[each, drawn]
@@ -214,8 +213,7 @@ class _Sequences:
             _log_posteriors(logs[which], self.rule.respond_many(logs[which]))
             for logs in (self.log_taught, self.log_believed)
         )
-        with np.errstate(divide="ignore"):
-            sizes = np.logaddexp.reduce(_log_differences(taught, believed), axis=2) - self.log_size
+        sizes = np.logaddexp.reduce(_log_differences(taught, believed), axis=2) - self.log_size
         each, drawn = self._draw(which, sizes, stream)
         self.log_taught[which] = taught[each, drawn]
         self.log_believed[which] = believed[each, drawn]
@@ -276,5 +274,4 @@ def _log_posteriors(log_beliefs: Array, log_likelihoods: Array) -> Array:
 def _log_differences(taught: Array, believed: Array) -> Array:
     """Return log |exp(a) - exp(b)| for logarithms of beliefs a and b."""
     low, high = np.minimum(taught, believed), np.maximum(taught, believed)
-    with np.errstate(divide="ignore"):
-        return high + np.log(-np.expm1(low - high))
+    return high + np.log(-np.expm1(low - high))

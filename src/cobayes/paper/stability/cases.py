@@ -117,8 +117,7 @@ class Case:
     @property
     def folder(self) -> str:
         """The name of the folder of its run, in the report's folder of runs."""
-        words = self.name.replace("'", "p").replace(",", "")
-        return f"stability/{words.replace(' ', '-')}"
+        return "stability/" + self.name.replace("'", "p").replace(",", "").replace(" ", "-")
 
     @property
     def title(self) -> str:
