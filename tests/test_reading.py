@@ -85,7 +85,7 @@ def test_what_is_no_path_is_an_error(path):
 
 
 def test_an_empty_name_is_an_error_that_does_not_speak_of_a_folder():
-    with pytest.raises(cb.CobayesError, match="name of the file to read is empty"):
+    with pytest.raises(cb.CobayesError, match="the file to read is ''"):
         cb.read_model("")
 
 

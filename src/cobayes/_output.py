@@ -6,8 +6,7 @@ import csv
 import io
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args, get_origin, get_type_hint
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes._input.validation import quoted
 from cobayes.errors import CobayesError, import_optional
 
 if TYPE_CHECKING:
@@ -260,35 +260,22 @@ def write_csv(
         raise CobayesError(f"{path} cannot be written: {error.strerror}.") from None
 
 
-@contextmanager
-def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a file so that an interruption leaves the old file or the complete new one.
-
-    The ``with`` block writes to a new file beside the target, which then replaces the target. The
-    new file has ordinary permissions, not those of a temporary file.
-
-    Parameters
-    ----------
-    path
-        The file to write or replace.
-    """
-    if not isinstance(path, (str, os.PathLike)) or not Path(path).name or "\0" in os.fspath(path):
+def as_path(path: Any, verb: str) -> Path:
+    """Return the path of a file to "read" or "write", or raise an error that shows it."""
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else ""
+    if not isinstance(text, str) or not Path(text).name or "\0" in text:
         raise CobayesError(
-            f"the file to write is {path!r}; expected a path.",
+            f"the file to {verb} is {quoted(path)}; expected a path.",
             "give the name of a file, as text or as a pathlib.Path.",
         )
-    target = Path(path)
-    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
-    try:
-        yield unfinished
-        os.replace(unfinished, target)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    return Path(text)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file, completely or not at all; see `replaced`.
+    """Write a text file; after an interruption the file is the old one or the complete new one.
+
+    The text is written to a new file beside the target, which then replaces the target. The new
+    file has ordinary permissions, not those of a temporary file.
 
     Parameters
     ----------
@@ -297,6 +284,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     text
         Its content, written as UTF-8.
     """
+    target = as_path(path, "write")
     try:
         content = text.encode()  # as bytes, so that line breaks are not translated
     except UnicodeEncodeError as error:
@@ -304,5 +292,10 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
             f"{path} cannot be written: {text[error.start]!r} is not a character of Unicode.",
             "rename the label that has it.",
         ) from error
-    with replaced(path) as unfinished:
+    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
+    try:
         unfinished.write_bytes(content)
+        os.replace(unfinished, target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise

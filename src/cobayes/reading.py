@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.text import Cells, not_negative, parse_table, require_rectangle
-from cobayes._input.validation import quoted
+from cobayes._output import as_path
 from cobayes.errors import CobayesError, import_optional
 from cobayes.example_library import examples
 from cobayes.model import Model
@@ -108,14 +108,7 @@ def read_entries(path: str | os.PathLike[str]) -> Entries:
 
 def existing_file(path: object) -> Path:
     """Return the path of a file to read, or raise an error with the reason."""
-    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
-        raise CobayesError(
-            f"the file to read is {quoted(path)}; expected a path.",
-            "give text or a pathlib.Path; for a matrix in memory use cobayes.Model.",
-        )
-    if not os.fspath(path):
-        raise CobayesError("the name of the file to read is empty.", "name a file.")
-    file = Path(path)
+    file = as_path(path, "read")
     try:
         is_folder, exists = file.is_dir(), file.exists()
         hint = "" if exists else nearby(file)

@@ -106,7 +106,7 @@ def test_a_malformed_file_is_exit_code_2(run, tmp_path, name, content, error):
 
 @pytest.mark.parametrize(
     ("name", "error"),
-    [("", "name of the file to read is empty"), ("x" * 5000 + ".csv", "cannot be read")],
+    [("", "the file to read is ''"), ("x" * 5000 + ".csv", "cannot be read")],
 )
 def test_a_name_that_is_no_files_is_exit_code_2(run, name, error):
     result = run("info", name)
