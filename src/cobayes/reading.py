@@ -112,10 +112,9 @@ def existing_file(path: object) -> Path:
     try:
         is_folder, exists = file.is_dir(), file.exists()
         hint = "" if exists else nearby(file)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+    except OSError as error:
         name = str(file)[:_LONGEST_NAME]
-        raise CobayesError(f"{name} cannot be read: {reason}.", "check the path.") from None
+        raise CobayesError(f"{name} cannot be read: {error.strerror}.", "check the path.") from None
     if is_folder:
         raise CobayesError(f"{file} is a folder, not a file.", "name the file inside it.")
     if not exists:
@@ -256,9 +255,10 @@ def read_parquet_frame(file: Path) -> pd.DataFrame:
 
     try:
         with parquet.ParquetFile(file) as opened:
-            text_columns = _require_small(file, opened)
-        # Dictionary encoding stores repeated labels once.
-        table = parquet.read_table(file, read_dictionary=text_columns)
+            _require_small(file, opened)
+            names = opened.schema_arrow.names
+        # Dictionary encoding stores repeated labels once; columns of numbers do not have it.
+        table = parquet.read_table(file, read_dictionary=names)
         _require_short_texts(file, sum(map(_bytes_of_text, table.columns)))
         return table.to_pandas()
     except CobayesError:
@@ -300,37 +300,28 @@ def _read_parquet(file: Path) -> Cells:
     )
 
 
-def _require_small(file: Path, opened: Any) -> list[str]:
-    """Return the text columns, or raise an error if the file would need too much memory.
+def _require_small(file: Path, opened: Any) -> None:
+    """Raise an error if a Parquet file would need too much memory.
 
     The sizes come from the file's metadata; if these are wrong, reading fails later.
     """
+    from pyarrow import types
+
     metadata = opened.metadata
-    num_cells = metadata.num_rows * metadata.num_columns
-    if num_cells > _MOST_CELLS:
+    if metadata.num_rows * metadata.num_columns > _MOST_CELLS:
         raise CobayesError(
             f"{file} holds {metadata.num_rows:,} rows of {metadata.num_columns:,} columns, more "
             f"than the limit of {_MOST_CELLS:,} cells.",
             "take a part of its rows or columns.",
         )
-    text_columns = []
     for field in opened.schema_arrow:
-        kind = str(field.type)
-        if kind.startswith(("list", "large_list", "fixed_size_list", "struct", "map")):
+        if types.is_nested(field.type):
             raise CobayesError(
-                f"{file}: the column {field.name!r} holds {kind}, not numbers.",
+                f"{file}: the column {field.name!r} holds {field.type}, not numbers.",
                 "write one number per cell.",
             )
-        if kind.startswith("dictionary") or kind in _TEXT_TYPES:
-            text_columns.append(field.name)
-    num_bytes = sum(
-        metadata.row_group(group).column(column).total_uncompressed_size
-        for group in range(metadata.num_row_groups)
-        for column in range(metadata.num_columns)
-        if metadata.row_group(group).column(column).path_in_schema in text_columns
-    )
-    _require_short_texts(file, num_bytes)
-    return text_columns
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    _require_short_texts(file, sum(group.total_byte_size for group in groups))
 
 
 def _require_short_texts(file: Path, num_bytes: int) -> None:
@@ -343,17 +334,14 @@ def _require_short_texts(file: Path, num_bytes: int) -> None:
 
 
 def _bytes_of_text(column: Any) -> int:
-    """Return the number of bytes of all cells of a text column, repeated texts included."""
+    """Return the number of bytes of a column of texts that are stored once, repeats included."""
     from pyarrow import types
 
     # pyarrow.compute makes its functions at import time, so type checkers do not know them.
     compute: Any = importlib.import_module("pyarrow.compute")
     total = 0
     for chunk in column.chunks:
-        texts, places = chunk, None
-        if types.is_dictionary(chunk.type):
-            texts, places = chunk.dictionary, chunk.indices
-        if str(texts.type) in _TEXT_TYPES:
-            lengths = compute.binary_length(texts).cast("int64")
-            total += compute.sum(lengths if places is None else lengths.take(places)).as_py() or 0
+        if types.is_dictionary(chunk.type) and str(chunk.dictionary.type) in _TEXT_TYPES:
+            lengths = compute.binary_length(chunk.dictionary).cast("int64")
+            total += compute.sum(lengths.take(chunk.indices)).as_py() or 0
     return total

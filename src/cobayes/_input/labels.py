@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import operator
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -44,14 +45,12 @@ def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple
             f"found {counted(len(texts), 'label')} for {counted(count, kind)}.",
             f"give exactly {count}, or none at all.",
         )
-    seen: set[str] = set()
-    for text in texts:
-        if text in seen:
-            raise CobayesError(
-                f"the {kind} label {quoted(text)} occurs twice; labels must differ.",
-                "rename or merge the rows or columns with this label.",
-            )
-        seen.add(text)
+    if len(set(texts)) < count:
+        text = Counter(texts).most_common(1)[0][0]
+        raise CobayesError(
+            f"the {kind} label {quoted(text)} occurs twice; labels must differ.",
+            "rename or merge the rows or columns with this label.",
+        )
     numbered = [is_position(label) for label in given]
     if count and all(numbered) and texts != tuple(str(position) for position in range(count)):
         warn_user(

@@ -12,6 +12,13 @@ from cobayes._input.text import is_number, not_negative
 from cobayes._parallel import require_affordable
 from cobayes.errors import CobayesError
 
+# Classes of objects that hold a table but are not one, and what to give instead.
+_NO_TABLES = {
+    "builtins.dict": "give pandas.DataFrame(table, index=data) for a dict of columns.",
+    "polars.LazyFrame": "give frame.collect().",
+    "xarray.Dataset": "give one of its variables: dataset[name].",
+}
+
 
 def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
     """Separate the values of a table from its labels.
@@ -47,25 +54,15 @@ def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
             num_bytes=8.0 * float(matrix.shape[0]) * float(matrix.shape[1]),
         )
         return matrix.toarray(), None, None
-    if isinstance(matrix, dict):
-        raise CobayesError(
-            "the matrix is a dict; expected a table, data by hypotheses.",
-            "give pandas.DataFrame(table, index=data) for a dict of columns.",
-        )
-    if hasattr(matrix, "collect") and hasattr(matrix, "collect_schema"):
-        raise CobayesError(
-            "the matrix is a LazyFrame, whose numbers are not computed yet.",
-            "give frame.collect().",
-        )
+    kind = f"{type(matrix).__module__.partition('.')[0]}.{type(matrix).__name__}"
+    if kind in _NO_TABLES:
+        name = kind.removeprefix("builtins.")
+        message = f"the matrix is a {name}; expected a table, data by hypotheses."
+        raise CobayesError(message, _NO_TABLES[kind])
     if hasattr(matrix, "columns") and hasattr(matrix, "index"):
         return _unpack_pandas(matrix)
     if hasattr(matrix, "columns") and hasattr(matrix, "to_numpy"):
         return _unpack_polars(matrix)
-    if hasattr(matrix, "data_vars"):
-        raise CobayesError(
-            "the matrix is a Dataset; expected one table.",
-            f"give one of its variables: dataset[{next(iter(matrix.data_vars), 'name')!r}].",
-        )
     if hasattr(matrix, "dims") and hasattr(matrix, "coords"):
         if len(matrix.dims) != 2:
             raise CobayesError(

@@ -188,43 +188,36 @@ def is_number(text: str) -> bool:
 def not_negative(cell: Any) -> float:
     """Return the number in a cell, or raise an error that shows its content."""
     text = cell.strip() if isinstance(cell, str) else None
-    if cell is None or (text is not None and text.lower() in _MISSING):
-        found = "the cell is empty" if not text else f"{quoted(cell)} is a missing value"
-        raise CobayesError(
-            f"{found}; a number that is not negative was expected.",
-            "fill it in, or drop its row or column.",
-        )
-    try:
-        # Python itself would read '1_0' as ten and True as one.
-        if isinstance(cell, (bool, np.bool_)) or (text is not None and "_" in text):
-            raise ValueError
-        value = float(cell)
-    except OverflowError:  # JSON has integers of any size
-        value = np.inf
-    except (TypeError, ValueError):
-        raise CobayesError(f"{quoted(cell)} is not a number.", advice(text)) from None
+    value = np.nan
+    if cell is not None and (text is None or text.lower() not in _MISSING):
+        try:
+            # Python itself would read '1_0' as ten and True as one.
+            if isinstance(cell, (bool, np.bool_)) or (text is not None and "_" in text):
+                raise ValueError
+            value = float(cell)
+        except OverflowError:  # JSON has integers of any size
+            value = np.inf
+        except (TypeError, ValueError):
+            raise CobayesError(f"{quoted(cell)} is not a number.", advice(text)) from None
+    is_rounded = value == 0.0 and text is not None and re.match(r"[+-]?[0.]*[1-9]", text)
+    if 0.0 <= value < np.inf and not is_rounded:
+        return value
     plain = quoted(cell).strip("'")
     if np.isnan(value):
-        raise CobayesError(
-            "NaN is a missing value; a number that is not negative was expected.",
-            "fill it in, or drop its row or column.",
-        )
-    if np.isinf(value):
-        raise CobayesError(
-            f"{plain} is infinite, or too large for floating point; entries must be finite.",
-            "rescale the matrix.",
-        )
-    if value < 0.0:
-        raise CobayesError(
-            f"{plain} is negative; entries must not be negative.",
-            "entries are likelihoods or weights: check the sign, or exponentiate log values.",
-        )
-    if value == 0.0 and text is not None and re.match(r"[+-]?[0.]*[1-9]", text):
-        raise CobayesError(
-            f"{plain} is too small for floating point.",
-            "rescale the matrix, or write 0 for impossible data.",
-        )
-    return value
+        found = f"{'NaN' if text is None else quoted(cell)} is a missing value"
+        found = "the cell is empty" if cell is None or text == "" else found
+        found += "; a number that is not negative was expected."
+        hint = "fill it in, or drop its row or column."
+    elif np.isinf(value):
+        found = f"{plain} is infinite, or too large for floating point; entries must be finite."
+        hint = "rescale the matrix."
+    elif value < 0.0:
+        found = f"{plain} is negative; entries must not be negative."
+        hint = "entries are likelihoods or weights: check the sign, or exponentiate log values."
+    else:
+        found = f"{plain} is too small for floating point."
+        hint = "rescale the matrix, or write 0 for impossible data."
+    raise CobayesError(found, hint)
 
 
 def advice(text: str | None) -> str:
