@@ -38,7 +38,7 @@ def test_the_inverse_reaches_far_below_what_floats_can_hold(kind):
     rule = kind([[1.0, 2.0, 3.0], [4.0, 1.0, 1.0]])
     logs = np.array([0.0, -2000.0, -1.0])
     logs -= np.logaddexp.reduce(logs)
-    after = add_evidence(logs, rule.respond(logs).log_row(1))
+    after = add_evidence(logs, rule.respond(logs).log_likelihood[1])
     assert after[1] < -1900.0
     np.testing.assert_allclose(log_inverse(rule, after, 1), logs, rtol=1e-12, atol=1e-12)
 

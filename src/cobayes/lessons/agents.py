@@ -83,7 +83,7 @@ class Learner:
     def distribution_over_data(self, hypothesis: int) -> Array:
         """Return the rule's distribution over the next datum under a hypothesis, (n,)."""
         response = self._respond()
-        found = response.column(hypothesis)
+        found = response.likelihood[:, hypothesis]
         if not found.any():
             raise no_datum(self.rule.model, hypothesis, response.likelihood.sum(axis=1) > 0.0)
         return found

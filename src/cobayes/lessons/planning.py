@@ -262,7 +262,7 @@ class Search:
         return Node(
             only_state(self._task, node.state, row),
             only_state(self._rule.task, node.learner_state, row),
-            add_evidence(node.log_belief, response.log_row(row)),
+            add_evidence(node.log_belief, response.log_likelihood[row]),
         )
 
     def available(self, node: Node) -> NDArray[np.bool_]:

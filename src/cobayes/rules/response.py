@@ -55,14 +55,6 @@ class Response:
         with np.errstate(divide="ignore"):
             return np.log(self.likelihood)
 
-    def column(self, hypothesis: int) -> Array:
-        """Return the teacher's distribution over data, (n,)."""
-        return self.likelihood[:, hypothesis]
-
-    def log_row(self, datum: int) -> Array:
-        """Return log-likelihoods of one datum, (m,)."""
-        return self.log_likelihood[datum]
-
 
 def what_is_wrong(response: Any, model: Model) -> str | None:
     """Return a text with the error in a custom rule's response; None if it is valid."""

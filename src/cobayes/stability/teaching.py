@@ -132,7 +132,7 @@ def teach_until_sure(
         goes_on.append(is_pair and common_law(rules[0], rule) is None)
     if None in cores:
         return _teach_one_by_one(rules, log_priors, hypothesis, num_lessons, rng, level, max_rounds)
-    law = rules[0].at_certainty(hypothesis).column(hypothesis) if any(goes_on) else None
+    law = rules[0].at_certainty(hypothesis).likelihood[:, hypothesis] if any(goes_on) else None
     taught, believed, num_rounds, is_finished, is_known = _core.teach(
         cores[0],
         cores[1:],
@@ -167,9 +167,9 @@ def _teach_one_by_one(
         logs = priors.copy()
         for _ in range(max_rounds):
             responses = [rule.answer(own) for rule, own in zip(rules, logs, strict=True)]
-            datum = draw(responses[0].column(hypothesis), stream.random())
+            datum = draw(responses[0].likelihood[:, hypothesis], stream.random())
             for k, response in enumerate(responses):
-                found = add_evidence(logs[k], response.log_row(datum))
+                found = add_evidence(logs[k], response.log_likelihood[datum])
                 logs[k] = np.where(np.isnan(found), logs[k], found)
             num_rounds[lesson] += 1
             if np.exp(logs[0, hypothesis]) > level:

@@ -338,7 +338,7 @@ class _Walks(NamedTuple):
 
 def _walks(rule: Rule, h: int, log_prior: Array, level: float) -> _Walks:
     limit = rule.at_certainty(h)
-    shown = limit.column(h)
+    shown = limit.likelihood[:, h]
     logs = limit.log_likelihood[shown > 0.0]
     shown = shown[shown > 0.0] / shown.sum()
     steps = logs[:, h, None] - logs

@@ -239,12 +239,12 @@ def _children(
         yield state, logs, 1.0
         return
     response = rule.at(state).answer(logs)
-    chances = response.column(h)
+    chances = response.likelihood[:, h]
     if not chances.any():
         raise no_datum(rule.model, h, response.likelihood.sum(axis=1) > 0.0)
     chances = chances / chances.sum()
     for datum in np.flatnonzero(chances).tolist():
-        belief = add_evidence(logs, response.log_row(datum))
+        belief = add_evidence(logs, response.log_likelihood[datum])
         for following, chance in rule.task.next_states(state, datum):
             yield following, belief, float(chances[datum] * chance)
 

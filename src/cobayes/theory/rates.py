@@ -227,7 +227,7 @@ def divergences(
 def limit_divergences(rule: Rule, hypothesis: int) -> Array:
     """Return the row of `divergences` for one taught hypothesis and any rule, (m,)."""
     response = rule.at_certainty(hypothesis)
-    shares, logs = response.column(hypothesis), response.log_likelihood
+    shares, logs = response.likelihood[:, hypothesis], response.log_likelihood
     shown = shares > 0.0
     found = shares[shown] @ (logs[shown, hypothesis, None] - logs[shown])
     found[hypothesis] = np.inf
