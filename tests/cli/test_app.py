@@ -230,7 +230,7 @@ def test_a_null_byte_is_one_clear_line(run):
 
 
 def test_an_error_of_the_system_is_one_short_line(run, tmp_path):
-    result = run("runs", "9" * 5000)
+    result = run("teach", "example:M_1", "--csv", f"{5000 * '9'}/lesson.csv")
     assert result.exit_code == 1
     assert result.stderr.endswith("File name too long.\n")
     assert len(result.stderr) < 250

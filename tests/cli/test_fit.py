@@ -244,7 +244,7 @@ def test_the_table_that_is_read_is_not_overwritten(run, study, tmp_path, name):
     for choices, problems in ((path, study / "problems"), (study / "choices.csv", path)):
         result = run("fit", choices, "-p", problems, "-o", tmp_path)
         assert result.exit_code == 2
-        assert f"--out would overwrite the input {path}" in result.stderr
+        assert f"--out would overwrite {path}" in result.stderr
     result = run("fit", path, "-p", study / "problems", "-o", path)
     assert (result.exit_code, "needs a folder" in result.stderr) == (2, True)
     assert path.read_bytes() == (study / "choices.csv").read_bytes()

@@ -47,7 +47,7 @@ def test_the_scale_is_a_name_or_a_share_of_the_papers(run, tmp_path, text, shown
         (["--scale", "big"], "expected quick, paper or a positive number"),
         (["--scale", "-1"], "expected quick, paper or a positive number"),
         (["--scale", "nan"], "expected quick, paper or a positive number"),
-        (["--format", "svg,tiff"], "'tiff' is not one of svg, png, pdf, csv"),
+        (["--format", "svg,tiff"], "a format is 'tiff'; expected 'svg', 'png', 'pdf' or 'csv'."),
         (["--set", "radius"], "--set: expected NAME=VALUE, found 'radius'"),
         (["--jobs", "2", "--scheduler", "tcp://nowhere:1"], "both jobs and scheduler"),
     ],

@@ -204,4 +204,4 @@ def test_the_command_says_where_there_is_no_run(tmp_path, command):
     shown = command(tmp_path)
     assert shown.exit_code == 2
     assert "there is no run in" in shown.stderr
-    assert "there is no folder" in command(tmp_path / "nowhere").stderr
+    assert "nowhere' does not exist" in command(tmp_path / "nowhere").stderr

@@ -6,7 +6,7 @@ import click
 
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
-from cobayes.conjecture import CertificateCheck, LimitCheck, load_certificate
+from cobayes.conjecture import CertificateCheck, LimitCheck, known_certificates, load_certificate
 
 NOT_CONFIRMED = 1
 
@@ -26,10 +26,7 @@ def conjecture() -> None:
     "cobayes conjecture check tv-paper-matrix --seed 1",
     "",
     "Certificates in cobayes:",
-    "euclidean-separated",
-    "euclidean-three-hypotheses",
-    "l1-small-perturbations",
-    "tv-paper-matrix",
+    *known_certificates(),
 )
 @options.argument("file", help="The file of a certificate, or a name from the list below.")
 @options.lessons(None, "Number of lessons (default: that of FILE).", least=100)

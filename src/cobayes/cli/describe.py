@@ -51,18 +51,14 @@ def info(given: Given) -> None:
         ("column sums", _range(float(sums.min()), float(sums.max()))),
     ]
     if rates is not None:
-        numbers = ", ".join(
-            f"{name.upper()} {'infinite' if rate == float('inf') else f'{rate:.4g}'}"
-            for name, rate in rates.items()
-        )
+        numbers = ", ".join(f"{name.upper()} {rate:.4g}" for name, rate in rates.items())
         each = f"(each: cobayes rates {given.matrix})"
         facts.append(("mean rates", f"{numbers} nats per round {each}"))
     terminal.show_facts(given.example.title if given.example else given.matrix, facts)
     for finding in report.findings:
         is_met = finding.status == "holds"
-        mark = terminal.paint(
-            f"{'ok' if is_met else 'warning':<8}", fg="green" if is_met else "red"
-        )
+        word, color = ("ok", "green") if is_met else ("warning", "red")
+        mark = terminal.paint(f"{word:<8}", fg=color)
         terminal.show_text(f"({finding.assumption}) {finding.text}", mark)
     if report.zeros is not None:
         terminal.show_text(report.zeros, "zeros   ")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cobayes import __version__
 from cobayes.cli import terminal
-from cobayes.cli.options import Output
+from cobayes.cli.options import Output, as_number
 from cobayes.errors import CobayesError
 from cobayes.example_library import Example, examples
 from cobayes.model import Model, as_model, smooth
@@ -29,8 +29,6 @@ from cobayes.rules import BI, SCBI, Pragmatic, Rule
 from cobayes.tasks.constraints import without_repeats
 from cobayes.tasks.task import Task
 
-# Largest number of digits of a position: Python cannot read integers of thousands of digits.
-_MOST_DIGITS = 20
 # Options and arguments that name files to read.
 _SOURCES = ("matrix", "learner_matrix", "data_prior", "board")
 
@@ -52,42 +50,34 @@ class Given(SimpleNamespace):
     def __init__(self, context: click.Context, typed: Mapping[str, Any]) -> None:
         super().__init__(**typed)
         self._context = context
-        outputs = {
-            option.opts[0]: typed[option.name or ""]
-            for option in context.command.params
-            if isinstance(option.type, Output) and typed[option.name or ""] is not None
-        }
-        sources = [typed[name] for name in _SOURCES if typed.get(name) is not None]
-        for option, path in outputs.items():
-            _require_writable(path, option)
-            _require_other(option, path, sources)
-            for other, elsewhere in outputs.items():
-                if other != option and _is_same_file(path, elsewhere):
+        files = [typed.get(name) for name in _SOURCES]
+        for option in context.command.params:
+            path = typed[option.name or ""]
+            if isinstance(option.type, Output) and path is not None:
+                if not path.parent.is_dir():
                     raise CobayesError(
-                        f"{option} and {other} are both {path}.", "give them different names."
+                        f"the folder {path.parent} does not exist.", "make it first."
                     )
-            if option == "--plot":
-                from cobayes.plots.beliefs import require_picture_format
+                _require_other(option.opts[0], path, files)
+                files.append(path)
+        if self.plot is not None:
+            from cobayes.plots.beliefs import require_picture_format
 
-                require_picture_format(path)
+            require_picture_format(self.plot)
 
     def was_typed(self, name: str) -> bool:
         """Tell whether an option was typed; if not, it has its default."""
         return self._context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
     @functools.cached_property
-    def _loaded(self) -> tuple[Model, Example | None]:
-        return load_matrix(self.matrix, self.smooth)
-
-    @property
     def model(self) -> Model:
         """The matrix."""
-        return self._loaded[0]
+        return load_matrix(self.matrix, self.smooth)
 
     @property
     def example(self) -> Example | None:
         """The example that the matrix comes from."""
-        return self._loaded[1]
+        return example_of(self.matrix)
 
     @functools.cached_property
     def target(self) -> int:
@@ -174,12 +164,15 @@ class Given(SimpleNamespace):
         return shlex.join(["cobayes", *(word for word in self._context.obj if word != "--json")])
 
 
-def load_matrix(text: str, epsilon: float | None = None) -> tuple[Model, Example | None]:
-    """Return the model of ``example:NAME`` or of a file, and the example."""
+def load_matrix(text: str, epsilon: float | None = None) -> Model:
+    """Return the model of ``example:NAME`` or of a file."""
+    return as_model(text) if epsilon is None else smooth(text, epsilon)
+
+
+def example_of(text: str) -> Example | None:
+    """Return the example of ``example:NAME``; None for a file."""
     is_example = text.startswith(EXAMPLE_PREFIX)
-    example = examples[text.removeprefix(EXAMPLE_PREFIX)] if is_example else None
-    source = text if example is None else example.model
-    return (as_model(source) if epsilon is None else smooth(source, epsilon)), example
+    return examples[text.removeprefix(EXAMPLE_PREFIX)] if is_example else None
 
 
 def find_hypothesis(text: str | None, model: Model, example: Example | None) -> int:
@@ -192,8 +185,9 @@ def find_hypothesis(text: str | None, model: Model, example: Example | None) -> 
             f"add --hypothesis with one of: {', '.join(model.hypotheses[:12])}.",
         )
     # If any label is a number, a typed number means a label; otherwise it means a position.
-    is_position = text.isdecimal() and not any(name.isdecimal() for name in model.hypotheses)
-    is_position = is_position and len(text) < _MOST_DIGITS
+    # Python cannot read integers of thousands of digits.
+    is_number = text.isdecimal() and len(text) < 20
+    is_position = is_number and not any(name.isdecimal() for name in model.hypotheses)
     return model.hypothesis_index(int(text) if is_position else text)
 
 
@@ -250,21 +244,14 @@ def _read_pairs(text: str) -> list[list[str]]:
 
 
 def _number(text: str, name: str, known: tuple[str, ...] = ()) -> float:
-    # Not fractions.Fraction, which would compute all digits of 1e99999999.
-    above, has_line, below = text.strip().partition("/")
-    try:
-        if "_" in text:
-            raise ValueError
-        value = float(above) / (float(below) if has_line else 1.0)
-        if not math.isfinite(value):
-            raise ValueError
-        return value
-    except (ValueError, ZeroDivisionError):
+    value = as_number(text)
+    if value is None or not math.isfinite(value):
         names = f", or a name: {', '.join(known)}" if known else ""
         raise CobayesError(
             f"the {name} holds {text.strip()!r}, which is not a finite number.",
             f"write 0.2,0.8 or 1/3,2/3 or A=0.2,B=0.8{names}.",
-        ) from None
+        )
+    return value
 
 
 def check_folder(
@@ -281,7 +268,8 @@ def _require_other(option: str, path: Path, sources: Iterable[str | Path | None]
     for source in sources:
         if source is not None and _is_same_file(path, Path(source)):
             raise CobayesError(
-                f"{option} would overwrite the input {source}.", "write to another file."
+                f"{option} would overwrite {source}, which this command also uses.",
+                "write to another file.",
             )
 
 
@@ -291,15 +279,3 @@ def _is_same_file(path: Path, other: Path) -> bool:
         return os.path.samefile(path, other)
     except (OSError, ValueError):
         return os.path.realpath(path) == os.path.realpath(other)
-
-
-def _require_writable(path: Path, option: str) -> None:
-    try:
-        is_folder, has_folder = path.is_dir(), path.parent.is_dir()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise CobayesError(f"{option} cannot be written: {reason}.") from None
-    if is_folder:
-        raise CobayesError(f"{path} is a folder; {option} needs a file name.")
-    if not has_folder:
-        raise CobayesError(f"the folder {path.parent} does not exist.", "make it first.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 from collections.abc import Callable
@@ -109,14 +108,12 @@ def count(
     def read(name: str, text: str) -> float:
         from cobayes._input.validation import whole_number
 
-        number, real = text, _real(text)
-        if re.fullmatch(rf"-?[0-9]{{1,{_MOST_DIGITS}}}", text):
-            number = int(text)
-        elif real is not None and real.is_integer():  # 1e6
-            number = int(real)
+        real = as_number(text)
         if infinite and real == float("inf"):
             return float("inf")
-        return whole_number(number, name, least)
+        is_whole = real is not None and real.is_integer()
+        is_exact = re.fullmatch(rf"-?[0-9]{{1,{_MOST_DIGITS}}}", text)
+        return whole_number(int(text if is_exact else real) if is_whole else text, name, least)
 
     return option(*flags, read=read, metavar="N", help=help, default=default)
 
@@ -129,7 +126,7 @@ def number(
     def read(name: str, text: str) -> float:
         from cobayes._input.validation import number_between
 
-        value = _real(text)
+        value = as_number(text)
         if value is None:
             raise CobayesError(
                 f"{name}: expected a number, found {text[:40]!r}{_correction(text)}."
@@ -141,38 +138,15 @@ def number(
 
 def choice(flag: str, *names: str, help: str, default: Any = None) -> Decorator:
     """Return an option whose value is one of several names, in upper or lower case."""
-
-    def read(name: str, text: str) -> str:
-        plain = text.lower()
-        if plain not in names:
-            near = difflib.get_close_matches(plain, names, n=1)
-            meant = f" Did you mean {near[0]!r}?" if near else ""
-            known = ", ".join(map(repr, names))
-            raise CobayesError(f"{name}: {plain[:40]!r} is not one of {known}.{meant}")
-        return plain
-
-    def complete(ctx: Any, param: Any, incomplete: str) -> list[str]:  # noqa: ARG001
-        return [name for name in names if name.startswith(incomplete.lower())]
-
-    return option(
-        flag,
-        read=read,
-        shell_complete=complete,
-        metavar="|".join(names),
-        help=help,
-        default=default,
-    )
+    kind = click.Choice(names, case_sensitive=False)
+    return option(flag, type=kind, metavar="|".join(names), help=help, default=default)
 
 
-def names(*flags: str, known: tuple[str, ...] = (), help: str, **settings: Any) -> Decorator:
-    """Return an option whose value is names separated by commas: any names, or only known names."""
+def names(*flags: str, help: str, **settings: Any) -> Decorator:
+    """Return an option whose value is names separated by commas."""
 
-    def read(name: str, text: str) -> tuple[str, ...]:
-        found = tuple(part.strip() for part in text.split(",") if part.strip())
-        for part in found:
-            if known and part not in known:
-                raise CobayesError(f"{name}: {part[:40]!r} is not one of {', '.join(known)}.")
-        return found
+    def read(_: str, text: str) -> tuple[str, ...]:
+        return tuple(part.strip() for part in text.split(",") if part.strip())
 
     return option(*flags, read=read, help=help, **settings)
 
@@ -192,10 +166,13 @@ def pairs(*flags: str, help: str, **settings: Any) -> Decorator:
     return option(*flags, read=read, help=help, **settings)
 
 
-def _real(text: str) -> float | None:
+def as_number(text: str) -> float | None:
+    """Return the number that a text means, such as 0.5, 1e6, inf or 1/3; None if it means none."""
+    # Not fractions.Fraction, which would compute all digits of 1e99999999.
+    above, line, below = text.partition("/")
     try:
-        return None if "_" in text else float(text)
-    except ValueError:
+        return None if "_" in text else float(above) / (float(below) if line else 1.0)
+    except (ValueError, ZeroDivisionError):
         return None
 
 
@@ -205,7 +182,7 @@ def _correction(text: str) -> str:
         return ""
     plain = text.replace(",", ".", 1)
     for written, scale in ((plain, 1.0), (plain.removesuffix("%"), 100.0)):
-        if (value := _real(written)) is not None:
+        if (value := as_number(written)) is not None:
             return f" (write {value / scale:g})"
     return ""
 
@@ -222,7 +199,7 @@ class Output(click.Path):
 
 def output(*flags: str, help: str, **settings: Any) -> Decorator:
     """Return an option with a file to write, which is checked before the command starts."""
-    return path(*flags, type=Output(path_type=Path), help=help, **settings)
+    return path(*flags, type=Output(dir_okay=False, path_type=Path), help=help, **settings)
 
 
 def together(*decorators: Decorator) -> Decorator:

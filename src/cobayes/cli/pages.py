@@ -11,7 +11,7 @@ import click
 from cobayes.browser.experiment import write_experiment
 from cobayes.browser.page import Studio
 from cobayes.cli import options, terminal
-from cobayes.cli.inputs import Given, load_matrix, read_distribution
+from cobayes.cli.inputs import Given, example_of, load_matrix, read_distribution
 from cobayes.errors import CobayesError
 
 
@@ -42,6 +42,13 @@ def studio(given: Given) -> None:
     terminal.say(f"wrote {path}")
     if given.open_page and not webbrowser.open(path.resolve().as_uri()):
         terminal.say("no browser was found; open the file yourself.")
+
+
+def _read_grid(name: str, text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", text.lower())
+    if found is None:
+        raise CobayesError(f"{name} is {text[:40]!r}.", "write rows and columns as 6x6.")
+    return int(found[1]), int(found[2])
 
 
 @options.command(
@@ -84,6 +91,7 @@ def studio(given: Given) -> None:
 )
 @options.option(
     "--grid",
+    read=_read_grid,
     metavar="ROWSxCOLUMNS",
     help="Rows and columns of a board for the data: 6x6 (default: buttons in random order).",
 )
@@ -99,9 +107,10 @@ def experiment(given: Given) -> None:
     reads the table that the experiment saves.
     """
     given.require_rule_options()
+    same = ("rule", "role", "response", "stimuli", "grid", "seed", "title")
     problems, priors, data_priors = {}, {}, {}
     for text in given.matrices:
-        model, example = load_matrix(text, given.smooth)
+        model, example = load_matrix(text, given.smooth), example_of(text)
         name = Path(text).stem if example is None else example.name
         if name in problems:
             raise CobayesError(f"two problems are called {name!r}.", "rename one of the files.")
@@ -113,24 +122,11 @@ def experiment(given: Given) -> None:
     folder = write_experiment(
         problems,
         given.out,
-        rule=given.rule,
-        role=given.role,
-        response=given.response,
         prior=priors,
         data_prior=data_priors,
         num_rounds=given.rounds,
         repeats=not given.no_repeats,
-        stimuli=given.stimuli,
-        grid=None if given.grid is None else _read_grid(given.grid),
-        seed=given.seed,
-        title=given.title,
+        **{name: getattr(given, name) for name in same},
         **given.recursion,
     )
     terminal.say(f"wrote {folder}; open {folder / 'index.html'}?demo, then read its README.md")
-
-
-def _read_grid(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", text.strip().lower())
-    if found is None:
-        raise CobayesError(f"--grid is {text[:40]!r}.", "write rows and columns as 6x6.")
-    return int(found[1]), int(found[2])

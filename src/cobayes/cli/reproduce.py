@@ -16,6 +16,18 @@ from cobayes.runs import RunState, find_runs, read_state, workers
 from cobayes.runs.progress import joined, summary_line
 
 
+def _read_scale(name: str, text: str) -> float | None:
+    """Return --scale as a multiple of the paper's numbers of samples; None for ``quick``."""
+    named = {"quick": None, "paper": 1.0}
+    value = named.get(text.lower(), options.as_number(text))
+    if text.lower() not in named and not (value and 0.0 < value < float("inf")):
+        raise CobayesError(
+            f"{name} is {text!r}; expected quick, paper or a positive number.",
+            "give 0.1, for instance, for a tenth of the paper's effort.",
+        )
+    return value
+
+
 @options.command(
     "cobayes reproduce",
     "cobayes reproduce figure-3 --scale paper --out results",
@@ -31,6 +43,7 @@ from cobayes.runs.progress import joined, summary_line
 )
 @options.option(
     "--scale",
+    read=_read_scale,
     metavar="quick|paper|FACTOR",
     default="quick",
     help="The numbers of samples: 'quick' takes minutes, 'paper' has the paper's numbers, a "
@@ -55,7 +68,6 @@ from cobayes.runs.progress import joined, summary_line
 @options.names(
     "--format",
     "formats",
-    known=FORMATS,
     metavar="LIST",
     default=",".join(FORMATS),
     help=f"Formats to save beside the page: some of {','.join(FORMATS)}.",
@@ -71,13 +83,8 @@ def reproduce(given: Given) -> None:
         rows = [[recipe.name, recipe.summary] for recipe in RECIPES]
         terminal.show_table(None, [("name", "<"), ("what it shows", "<")], rows)
         return
-    settings = {
-        "scale": read_scale(given.scale),
-        "formats": given.formats,
-        "settings": {k: v for pairs in given.settings for k, v in pairs.items()},
-        "seed": given.seed,
-        "fresh": given.fresh,
-    }
+    settings = {name: getattr(given, name) for name in ("scale", "formats", "seed", "fresh")}
+    changed = {name: value for pairs in given.settings for name, value in pairs.items()}
     with (
         workers(jobs=given.jobs, scheduler=given.scheduler) as executor,
         terminal.ProgressLine() as line,
@@ -88,34 +95,18 @@ def reproduce(given: Given) -> None:
             tell=line.tell,
             executor=executor,
             progress=True,
+            settings=changed,
             **settings,
         )
     terminal.say("the report is ready; open it in a browser:")
     print(page)
 
 
-def read_scale(text: str) -> float | None:
-    """Return --scale as a multiple of the paper's numbers of samples; None for ``quick``."""
-    named = {"quick": None, "paper": 1.0}
-    if text.lower() in named:
-        return named[text.lower()]
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not 0.0 < value < float("inf"):
-        raise CobayesError(
-            f"--scale is {text!r}; expected quick, paper or a positive number.",
-            "give 0.1, for instance, for a tenth of the paper's effort.",
-        )
-    return value
-
-
 @options.command("cobayes runs report", "watch cobayes runs report")
 @options.argument(
     "folder",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=click.Path(exists=True, path_type=Path),
     help="Folder of a run, or a folder with runs in its subfolders.",
 )
 @options.as_json
@@ -129,9 +120,7 @@ def runs(given: Given) -> None:
     folder, found = given.folder, find_runs(given.folder)
     if not found:
         raise CobayesError(
-            f"there is no run in {str(folder)!r} or below it."
-            if folder.exists()
-            else f"there is no folder {str(folder)!r}.",
+            f"there is no run in {str(folder)!r} or below it.",
             "give the folder that was --out of 'cobayes reproduce', or of your own run; parts that "
             "draw no samples, such as worked-example, leave no run.",
         )

@@ -51,7 +51,7 @@ def robustness(given: Given) -> None:
     bounds, and the error of the prior for which success falls most.
     """
     matrix = given.learner_matrix
-    learner_rule = None if matrix is None else load_matrix(matrix, given.smooth)[0]
+    learner_rule = None if matrix is None else load_matrix(matrix, given.smooth)
     with terminal.patience(f"running {counted(given.lessons, 'lesson')} per prior"):
         result = estimate(
             given.model,
