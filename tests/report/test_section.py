@@ -76,8 +76,12 @@ def test_words_and_parts_must_fit_each_other():
     text = TEXT.partition("Table")[0]
     for values, figures, message in (
         ({}, {"p": "<b>"}, "name without a value"),
-        ({"n": 3}, {}, "shows 'p', which is not one of the figures"),
-        ({"n": 3}, {"p": "<b>", "more": "<b>"}, "does not show the figure 'more'"),
+        ({"n": 3}, {}, "the figure 'p' of '# Mine' is not given"),
+        (
+            {"n": 3},
+            {"p": "<b>", "more": "<b>"},
+            "the figure 'more' of '# Mine' does not occur in the text",
+        ),
     ):
         with pytest.raises(CobayesError, match=message):
             written_section(text, values=values, figures=figures)

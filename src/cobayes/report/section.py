@@ -209,9 +209,10 @@ def written_section(
     ('Mine', 'There are 3.', (('3',),))
     """
     jinja2 = import_optional("jinja2", "plots", "the report")
-    plain = jinja2.Environment(undefined=jinja2.StrictUndefined)
+    if isinstance(text, str):
+        text = jinja2.Template(text, undefined=jinja2.StrictUndefined)
     try:
-        filled = (plain.from_string(text) if isinstance(text, str) else text).render(values)
+        filled = text.render(values)
     except jinja2.UndefinedError as error:
         raise CobayesError(
             f"the text of a section uses a name without a value: {error}.",
@@ -222,15 +223,11 @@ def written_section(
     if not title.startswith("# "):
         raise CobayesError(f"a section's text begins with {title!r:.60}; expected '# Heading'.")
     figures, shown = figures or {}, {name: (alt, said) for alt, name, said in _IMAGE.findall(rest)}
-    for name in figures.keys() - shown.keys():
+    for name in figures.keys() ^ shown.keys():
+        where = "does not occur in the text" if name in figures else "is not given"
         raise CobayesError(
-            f"the text of {title!r} does not show the figure {name!r}.",
-            f"add ![alternative text]({name}) to the text, or leave the figure out.",
-        )
-    for name in shown.keys() - figures.keys():
-        raise CobayesError(
-            f"the text of {title!r} shows {name!r}, which is not one of the figures.",
-            "add it to figures, or take it out of the text.",
+            f"the figure {name!r} of {title!r} {where}.",
+            f'give each figure once, and write ![alternative text]({name} "caption") in the text.',
         )
     blocks: list[str | Picture | Table] = []
     for paragraph in re.split(r"\n\s*\n", _IMAGE.sub(r"\n\n![\2]\n\n", rest).strip()):
@@ -244,9 +241,8 @@ def written_section(
             blocks.append(paragraph)
     parts = {name: said.strip() for name, _, said in (end.partition("\n") for end in ends)}
     sizes = " ".join(parts.pop("Sizes", "").split())
-    names = [name.removeprefix("Numbers: ") for name in parts]
-    described = zip(names, parts.values(), strict=True)
-    numbers = {name: _described(said, (data or {})[name]) for name, said in described}
+    named = {name.removeprefix("Numbers: "): said for name, said in parts.items()}
+    numbers = {name: _described(said, (data or {})[name]) for name, said in named.items()}
     return Section(title[2:].strip(), tuple(blocks), numbers, sizes=sizes, **fields)
 
 
