@@ -108,12 +108,14 @@ def count(
     def read(name: str, text: str) -> float:
         from cobayes._input.validation import whole_number
 
-        real = as_number(text)
+        number, real = text, as_number(text)
         if infinite and real == float("inf"):
             return float("inf")
-        is_whole = real is not None and real.is_integer()
-        is_exact = re.fullmatch(rf"-?[0-9]{{1,{_MOST_DIGITS}}}", text)
-        return whole_number(int(text if is_exact else real) if is_whole else text, name, least)
+        if re.fullmatch(rf"-?[0-9]{{1,{_MOST_DIGITS}}}", text):
+            number = int(text)
+        elif real is not None and real.is_integer():  # 1e6
+            number = int(real)
+        return whole_number(number, name, least)
 
     return option(*flags, read=read, metavar="N", help=help, default=default)
 

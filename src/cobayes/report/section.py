@@ -209,10 +209,9 @@ def written_section(
     ('Mine', 'There are 3.', (('3',),))
     """
     jinja2 = import_optional("jinja2", "plots", "the report")
-    if isinstance(text, str):
-        text = jinja2.Template(text, undefined=jinja2.StrictUndefined)
+    plain = functools.partial(jinja2.Template, undefined=jinja2.StrictUndefined)
     try:
-        filled = text.render(values)
+        filled = (plain(text) if isinstance(text, str) else text).render(values)
     except jinja2.UndefinedError as error:
         raise CobayesError(
             f"the text of a section uses a name without a value: {error}.",
