@@ -27,7 +27,7 @@ def test_the_texts_of_a_claim_are_filled_in_and_have_the_topic_above_them():
     found = words("much faster", rates=(0.22, 0.2), limit=2.0)
     assert found == {
         "topic": "Supplement: the worked example",
-        "statement": "That will eventually lead to much faster convergence for the SCBI learner",
+        "statement": "The SCBI learner eventually converges much faster",
         "source": "Supplement, Section 3",
         "measured": "rates of convergence 0.2200 (SCBI) and 0.2000 (BI) nats per round: faster by "
         "10 %",

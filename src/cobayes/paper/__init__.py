@@ -38,7 +38,7 @@ RECIPES = tuple(
 
 
 def section_name(text: str) -> str:
-    """Return the name of a section; ``2``, ``S1`` and ``Fig. 2`` are numbers of figures."""
+    """Return a section's name, given its name or a figure's number: ``2``, ``S1``, ``Fig. 2``."""
     figure = "figure-" + re.sub(r"^fig(ure)?|[ ._-]", "", text.lower())
     return figure if any(recipe.name == figure for recipe in RECIPES) else text
 

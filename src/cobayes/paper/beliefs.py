@@ -29,7 +29,7 @@ SIZE, NUM_LESSONS = 20, 2000
 COLUMNS = ("mean_bi", "std_bi", "mean_scbi", "std_scbi")
 QUANTITIES = {"mean": "mean belief in the truth", "std": "sd of the belief in the truth"}
 PARTS = {"exact": (5, 300, 24, 1), "simulated": (30, 500, 60, 5)}
-"""Rounds; matrices in the paper, at quick scale, and per shard (a second or two on one core)."""
+"""Rounds; numbers of matrices: in the paper, at quick scale, per shard (one or two seconds)."""
 
 
 # --- Experiments -----------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def random_matrix(rng: np.random.Generator, size: int = SIZE) -> Array:
 
 
 def beliefs_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str, Estimate]:
-    """Estimate the differences of SCBI's mean and sd from BI's, on average over matrices."""
+    """Estimate SCBI's mean belief and sd minus BI's, each averaged over the matrices."""
     found = {}
     for name in QUANTITIES:
         ahead = np.asarray(statistics[f"{name}_scbi"]) - np.asarray(statistics[f"{name}_bi"])
@@ -127,7 +127,7 @@ def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) ->
     sign
         1 if SCBI's value should be larger, -1 if smaller.
     place
-        The panels that show it.
+        The row of panels that shows the matrices, "top" or "bottom".
     beliefs
         A row per matrix.
     """

@@ -105,7 +105,7 @@ def rule_of(case: str) -> tuple[Rule, int]:
 
 
 def predictable() -> list[str]:
-    """Return the examples on which the number of rounds has a normal limit, for both rules."""
+    """Return the cases, example and rule, whose number of rounds is asymptotically normal."""
     found = []
     for case in (f"{name}, {kind}" for name in examples for kind in ("BI", "SCBI")):
         try:
@@ -119,7 +119,7 @@ def predictable() -> list[str]:
 def _rounds_needed(
     rule: Rule, hypothesis: int, num_lessons: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the round in which the learner is sure, or the last round if it never is."""
+    """Return for each lesson the round in which the learner is sure, or else the last round."""
     predicted = predicted_rounds(rule, hypothesis, level=1.0 - DOUBT)
     num_rounds = math.ceil(predicted.mean + 10.0 * predicted.std) + 50
     lessons = simulate(rule, hypothesis, num_rounds=num_rounds, num_lessons=num_lessons, rng=rng)
@@ -129,15 +129,17 @@ def _rounds_needed(
 
 
 def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
-    """Return a learner's beliefs for drawn data, and for data chosen for it or the other."""
+    """Return a learner's belief in the truth, by round, for data selected in three ways.
+
+    The data are drawn by the learner's own rule, chosen as the best for this rule, or "borrowed",
+    that is, chosen as the best for another rule.
+    """
     model = examples[TEACHERS_MATRIX].model
     rule, other = RULES[name](model), RULES["SCBI" if name == "BI" else "BI"](model)
     prior = model.distribution()
     found = {"chosen": [prior[0]], "borrowed": [prior[0]]}
     for rounds in range(1, num_rounds + 1):
         for key, owner in (("chosen", rule), ("borrowed", other)):
-            # The learner with `rule` is shown the best data for itself, or those for the other
-            # rule.
             belief = prior
             for datum in plan_lesson(owner, 0, rounds, look_ahead=rounds).data.tolist():
                 belief = rule.update(belief, datum)

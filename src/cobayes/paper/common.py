@@ -41,7 +41,10 @@ def words(name: str, **values: Any) -> dict[str, Any]:
 
 
 def share_intervals(successes: Collection[int], trials: Collection[int]) -> NDArray[np.float64]:
-    """Return exact intervals that contain all shares jointly with 1 - `ERROR_RATE`, (2, shares)."""
+    """Return exact intervals, (2, shares), that together contain all true shares.
+
+    They do so with probability 1 - `ERROR_RATE`.
+    """
     confidence = 1.0 - ERROR_RATE / len(successes)
     counts = zip(successes, trials, strict=True)
     return np.array([exact_interval(k, count, confidence) for k, count in counts]).T

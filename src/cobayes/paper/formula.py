@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 GUESS = {"a": 0.5, "c": 1.5, "b": 0.1, "d": -0.3}
 """The authors' values."""
 
-_CLOSE = 0.1  # "≈": difference in -ln(1 - P), that is, a tenth of 1 - P
+_CLOSE = 0.1  # "≈": the largest accepted error in -ln(1 - P), about a tenth of 1 - P
 
 
 # --- Numbers ---------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ class FormulaFit:
 
 
 def fit_formula(rates: pd.DataFrame) -> FormulaFit:
-    """FormulaFit the formula's four parameters by weighted least squares.
+    """Fit the formula's four parameters by weighted least squares.
 
     If the sampling errors are too small to explain the residuals, a common variance is added to all
     of them. Otherwise the fit would depend only on the sizes with the smallest errors.

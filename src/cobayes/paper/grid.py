@@ -58,8 +58,8 @@ class Reading:
         "around": a square board, goals on all edges, the start in the middle, and the eight moves
         of a king.
     walk : str
-        The observed moves: "left, up"; the "shortest" walk to the goal, left first; or its first "m
-        + 1 moves", with m the number of goals.
+        The observed moves: "left, up"; the "shortest" walk to the goal, left first; or the first
+        "m + 1 moves" of that walk, with m the number of goals.
     scale : str
         The scale of the gap: beliefs or log-odds.
     """
@@ -257,7 +257,7 @@ def _judge_convergence(beliefs: Mapping[str, Any], worlds: Sequence[GridWorld]) 
 
 
 _TRENDS = {"gap": 1.0, "SCBI_difference": -1.0, "BI_difference": -1.0}
-"""Quantities, and whether the paper says that they grow or fall on larger boards."""
+"""Quantities, with 1 if the paper says that they grow on larger boards, and -1 if they fall."""
 
 
 def trend_of(values: Array, sign: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

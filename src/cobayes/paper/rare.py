@@ -4,7 +4,7 @@ The score of a matrix is BI's mean rate minus SCBI's, and 1 - P is the probabili
 score. A population of matrices passes through increasing levels of the score up to zero. At each
 level the matrices below it are replaced by copies of those above, and all matrices make steps of a
 Markov chain that stays above the level. The product of the shares that pass the levels is an
-estimate of 1 - P. Figure 2 has its estimates beside those of plain sampling.
+estimate of 1 - P. Figure 2 shows these estimates beside those of plain sampling.
 """
 
 from __future__ import annotations
@@ -34,17 +34,18 @@ _FIRST_STEP = 0.5
 
 SPLITTING_SIZES = (*range(6, 31, 2), 34, 38, 42, 46, 50)
 QUICK_SPLITTING_SIZES = (6, 10, 14, 18, 22)
-# The number of estimates per shard, which share a pilot population, and the same for squares with
-# more than `_LARGE` rows, for which one estimate takes minutes.
+# The number of estimates per shard, which share a pilot population. There are fewer for squares
+# with more than `_LARGE` rows, for which one estimate takes minutes.
 _ESTIMATES_PER_SHARD, _LARGE_ESTIMATES_PER_SHARD, _LARGE = 5, 2, 22
 _NUM_SWEEPS = 2
 
 
 def splitting_experiment(context: Context) -> Experiment:
-    """Return the experiment that estimates 1 - P of square matrices too rare for plain sampling.
+    """Return the experiment for square matrices whose exceptions are too rare to be sampled.
 
-    The paper has no such experiment. At scale 1 there are 20 estimates of 1 - P for each size from
-    populations of 256 matrices; fewer than ten estimates would not give a standard error.
+    The paper has no such experiment. At scale 1 there are 20 estimates of 1 - P for each size, each
+    from a population of 256 matrices. At any scale there are at least ten estimates, from which a
+    standard error is computed.
     """
     estimates = context.setting("num_estimates", context.count(20, at_least=10, quick=10))
     particles = context.setting("num_particles", context.count(256, at_least=64, quick=128))
@@ -148,8 +149,9 @@ class Population:
     Attributes
     ----------
     lines : ndarray
-        Four arrays (groups * size, m, n): independent exponentials; each row divided by its sum,
-        which is a column of a matrix, uniform on the simplex; its logarithms; its inverses.
+        Four arrays of shape (groups * size, m, n), in which the last axis is a column of a matrix:
+        independent exponentials; these divided by their sum, which is uniform on the simplex; the
+        logarithms of the quotients; the inverses of the quotients.
     scores : ndarray
         BI's mean rate minus SCBI's, (groups, size).
 

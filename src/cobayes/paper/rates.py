@@ -60,6 +60,7 @@ _STRAIGHT = 0.25  # "straight": the slopes of both halves differ by less than th
 _SLOWLY = 0.5  # "slowly": at least this share of the quantity is left at the last size
 _MEAN_LIMIT = 0.003  # agreement of means, in nats per round
 
+# The paper sampled this number of squares of each size, and saw no exception from n = 18 on.
 _FIRST_WITHOUT = 18
 _PAPER_SQUARES = 10**8
 # From this size on, exceptions among square matrices are too rare to count: splitting is used.
@@ -244,7 +245,7 @@ def judge_no_exceptions(square: pd.DataFrame, split: pd.DataFrame) -> Claim:
     """Judge that 10^8 samples of each square shape beyond 17 show no exception."""
     beyond = square[square["size"] >= _FIRST_WITHOUT]
     seen = int(beyond.num_exceptions.sum())
-    # For larger sizes the value of the last estimated size is used, an upper bound.
+    # Beyond the largest estimated size its 1 - P is used, which is an upper bound.
     sizes = np.arange(_FIRST_WITHOUT - 1, square["size"].to_numpy().max() + 1)
     at_17, *later = _PAPER_SQUARES * np.exp(-np.interp(sizes, split["size"], split.minus_log))
     error = float(np.interp(_FIRST_WITHOUT, split["size"], split.minus_log_stderr))
@@ -327,7 +328,7 @@ def build(context: Context) -> Section:
 # --- Pictures --------------------------------------------------------------------------------
 
 RED = "#B2182B"
-"""Of E, as in the paper; dark enough to differ from the blue of P without colour, too."""
+"""The colour of E, as in the paper; dark enough to differ from P's blue in grey-scale print."""
 
 
 def _panels(rates: pd.DataFrame, left: str, right: str) -> dict[str, Figure]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # With more hypotheses than this, those with the lowest beliefs share one part of the bar.
 MOST_PARTS = 12
-# The width of a slanted label below a bar; if space is short, only every k-th bar is labelled.
+# Inches that a slanted label needs below its bar; if space is short, only every k-th bar has one.
 _INCHES_PER_NAME = 0.105
 
 
@@ -97,7 +97,7 @@ def as_trace(
     lesson
         The lesson or the array.
     hypotheses, data
-        Labels for an array; a lesson has its own.
+        Labels for an array; a lesson has its own labels.
     """
     if isinstance(lesson, Lesson):
         labels = lesson.model.hypotheses, lesson.data_labels
@@ -233,13 +233,13 @@ def plot_belief_curves(
     if len(names) > 1:
         raise CobayesError(
             f"the lessons teach different hypotheses: {', '.join(sorted(names))}.",
-            "give hypothesis=..., the one to draw.",
+            "name the hypothesis to draw: hypothesis=...",
         )
     ax = axes_or_new(ax)
     longest = max(trace.num_rounds for trace in traces.values())
     for position, (name, trace) in enumerate(traces.items()):
         values = trace.beliefs[:, positions[name]]
-        if log:  # from the other hypotheses, because the belief may round to one
+        if log:  # 1 - belief is the sum of the other beliefs; the belief itself may round to one
             others = np.delete(trace.log_beliefs, positions[name], axis=1)
             values = np.exp(np.logaddexp.reduce(others, axis=1))
         line = {**line_style(name, position), "linewidth": 1.8, "clip_on": log, "label": name}

@@ -34,12 +34,12 @@ _FLAT = 0.005
 
 
 def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None) -> Axes:
-    """Draw the share of lessons in which the learner was sure by each round.
+    """Draw for each round the share of learners who were sure by then, one curve for each rule.
 
     Parameters
     ----------
     ensembles
-        From `simulate`, one for each rule.
+        Results of `simulate`, one for each rule.
     ax
         The axes to draw on; None makes a new figure.
 
@@ -78,8 +78,8 @@ def plot_mean_beliefs(
     Parameters
     ----------
     ensembles
-        From `simulate`, one for each rule, all of one hypothesis; or means and standard errors by
-        round, under the rules' names.
+        Results of `simulate`, one for each rule, all of the same hypothesis; or a mapping from the
+        name of each rule to its means and standard errors by round.
     ax
         The axes to draw on; None makes a new figure.
 
@@ -121,9 +121,9 @@ def _read_ensembles(ensembles: Any) -> list[Ensemble]:
 
 
 def _finish(ax: Axes, value_label: str) -> None:
-    """Finish a picture of a probability over the rounds, one curve for each rule.
+    """Label a picture of a probability by round, and add its legend.
 
-    The x axis ends soon after the last round in which a curve differs from its last value.
+    The x axis ends soon after the last round in which a curve differs from its final value.
     """
     ax.set(xlabel="round", ylabel=value_label, ylim=(0.0, 1.02))
     integer_ticks(ax)
@@ -148,7 +148,7 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
     Parameters
     ----------
     comparison
-        From `compare_teachers`.
+        The result of `compare_teachers`.
     ax
         The axes to draw on; None makes a new figure.
 

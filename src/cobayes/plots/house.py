@@ -20,7 +20,7 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILION, YELLOW, GREY = "#56B4E9", "#D55E00", "#F0E442", "#8C8C8C"
 
 HYPOTHESIS_COLORS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, GREY)
-"""The palette of Okabe and Ito, grey in place of black."""
+"""The palette of Okabe and Ito, with grey instead of black."""
 
 # Beyond eight hypotheses the colours are repeated with another hatching.
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "oooo")
@@ -76,7 +76,7 @@ def style() -> AbstractContextManager[Any]:
     Returns
     -------
     context manager
-        It sets Matplotlib's parameters, and restores them at its end.
+        Sets Matplotlib's parameters on entry, and restores them on exit.
 
     Examples
     --------
@@ -90,12 +90,12 @@ def style() -> AbstractContextManager[Any]:
 
 
 def line_style(name: str, position: int) -> dict:
-    """Return the colour, line and marker of a curve: those of its rule, or the next free ones."""
+    """Return the colour, line and marker of a curve: its rule's own, or those of its position."""
     return dict(RULE_STYLES.get(name, OTHER_STYLES[position % len(OTHER_STYLES)]))
 
 
 def bar_style(position: int) -> dict:
-    """Return colour and hatching of the parts of a bar, counted from the lowest."""
+    """Return the colour and hatching of one part of a bar; position 0 is the lowest part."""
     count = len(HYPOTHESIS_COLORS)
     return {
         "facecolor": HYPOTHESIS_COLORS[position % count],
@@ -114,7 +114,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 3.6)) -> Axes:
-    """Return the user's Axes with our frame, or those of a new figure of this size in inches."""
+    """Return the user's Axes, tidied, or the Axes of a new figure of this size in inches."""
     import_optional("matplotlib", "plots", "a picture")
     import matplotlib.pyplot as plt
     from matplotlib.axes import Axes

@@ -36,7 +36,7 @@ def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = Non
     result
         The result of `robustness`.
     most
-        The largest number of directions to show.
+        The largest number of directions that are drawn.
     ax
         The axes to draw on; None makes a new figure.
 
@@ -109,10 +109,10 @@ def plot_robustness_map(
     aim = start + (end - start) / np.linalg.norm(end - start) * 0.16
     arrow = {"arrowstyle": "-|>", "color": VERMILION, "linewidth": 1.8}
     ax.annotate("", aim, start, arrowprops=arrow, zorder=6)
-    ax.plot(*start, "o", color="white", markeredgecolor=INK, zorder=7, label="teacher's idea")
+    mark = {"color": "white", "markeredgecolor": INK, "zorder": 7}
+    ax.plot(*start, "o", label="assumed by the teacher", **mark)
     if not np.array_equal(result.learner_prior, result.teacher_prior):
-        place = project(result.learner_prior)
-        ax.plot(*place, "s", color="white", markeredgecolor=INK, zorder=7, label="the learner")
+        ax.plot(*project(result.learner_prior), "s", label="the learner", **mark)
     ax.plot([], [], color=VERMILION, linewidth=1.8, label="most dangerous direction")
     ax.legend(loc="upper right", fontsize=8, frameon=False, bbox_to_anchor=(1.02, 1.06))
     return ax

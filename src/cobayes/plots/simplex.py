@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 HEIGHT = np.sqrt(3.0) / 2.0
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, HEIGHT]])
-"""The corners: certainty of the first hypothesis lower left, second lower right, third on top."""
+"""The corners: hypothesis 1 is certain at the lower left, 2 at the lower right, 3 at the top."""
 CORNERS.flags.writeable = False
 
 
@@ -69,7 +69,7 @@ def draw_frame(
     highlight: int | None = None,
     grid: float | None = 0.2,
 ) -> Axes:
-    """Draw the triangle with its corners' labels into Axes that show nothing else.
+    """Draw the triangle and the labels of its corners, and hide the axes.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def draw_frame(
     highlight
         The position of a corner to mark with a star, such as the taught hypothesis.
     grid
-        The step of the lines of equal probability; None draws none.
+        The difference in probability between neighbouring grid lines; None draws no grid.
     """
     closed = CORNERS[[0, 1, 2, 0]]
     if grid is not None:
@@ -135,7 +135,7 @@ def plot_simplex_points(
     distributions
         Shape (points, 3).
     values
-        Shape (points,), shown by colour with a scale beside the triangle.
+        Shape (points,); shown by colour, with a colour bar beside the triangle.
     labels
         Labels of the corners.
     value_label
@@ -199,9 +199,9 @@ def plot_simplex_path(
     lesson
         A `Lesson` with three hypotheses, or an array of beliefs of shape (rounds + 1, 3).
     hypotheses
-        Labels for an array; a lesson has its own.
+        Labels for an array; a lesson has its own labels.
     label
-        The name in the legend; None is the rule's.
+        The name in the legend (default: the name of the lesson's rule).
     frame
         Whether to draw the triangle too.
     ax

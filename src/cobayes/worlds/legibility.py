@@ -71,9 +71,11 @@ def plan_walk(
     Lesson
         The walk: moves, states, and the watcher's beliefs.
 
-    Notes ----- Under SCBI a walk d_1, ..., d_k has probability ``n**-k theta_k(h) / theta_0(h)``
-    for any matrices of the rounds, because the column sums of the scaled matrix are ``n theta``. Of
-    several walks with equal probability the first in the order of the moves is returned.
+    Notes
+    -----
+    Under SCBI a walk d_1, ..., d_k has probability ``n**-k theta_k(h) / theta_0(h)`` for any
+    matrices of the rounds, because the column sums of the scaled matrix are ``n theta``. Of several
+    walks with equal probability the first in the order of the moves is returned.
 
     Examples
     --------
@@ -134,7 +136,7 @@ def plan_walk(
 
 
 def _better(known: Walk, way: Walk) -> Walk:
-    """Return the likelier walk; if they differ only by rounding, the first in the list."""
+    """Return the likelier walk; if both are equally likely, the first in the order of moves."""
     if abs(way[0] - known[0]) <= TIE:
         return min(known, way, key=lambda walk: walk[1])
     return max(known, way)

@@ -41,12 +41,13 @@ class World(Task):
 
     A world is a task: the walker's moves are the data, the candidate goals the hypotheses, and the
     matrix depends on the walker's state, which both agents see. Rules are made from worlds as from
-    matrices, `SCBI(world)`. Three conventions apply in every world:  - Only the walker's own goal
-    ends its walk; the other candidates are ordinary states, and `matrix_at` is computed there as in
-    any other state. - A watcher sees the moves and the states, but uses only the moves as evidence:
-    if a walk continues at a candidate goal, this is no evidence against that goal. - A state from
-    which a goal cannot be reached has one millionth of the smallest value of the other states for
-    that goal instead of zero, because rules need positive entries.
+    matrices, `SCBI(world)`. Three conventions apply in every world:
+
+    - Only the walker's own goal ends its walk; the other candidates are ordinary states.
+    - A watcher sees the moves and the states, but uses only the moves as evidence. If a walk
+      continues after a candidate goal, this is no evidence against that goal.
+    - Rules need positive entries. For a goal that cannot be reached from a state, this state has
+      one millionth of the smallest value of the other states instead of zero.
 
     Parameters
     ----------

@@ -34,12 +34,12 @@ from cobayes.stability.bounds import Distance
 Found = Sequence[CaseRates]
 
 # The paper does not quantify these words; the limits are our choices.
-FLAT = 0.01  # smallest fall of success along a ray that is judged
+FLAT = 0.01  # a ray is judged if success falls by more than this
 STRAIGHT = 0.05  # "straight": largest bend of a ray, relative to its fall
 RAPID = 2.0  # "rapid": least ratio of the fast slope to the slow one
 PERPENDICULAR = 20.0  # "perpendicular": largest deviation from 90 degrees
 CLOSE = 0.1  # "close": largest difference of a success rate from its bound
-MUCH_MORE_STABLE = 0.25  # largest sd over single sequences; the supplement's bound is 1
+MUCH_MORE_STABLE = 0.25  # "much more stable": largest sd over single sequences
 
 
 def judge_straight(found: Found, source: str) -> Claim:

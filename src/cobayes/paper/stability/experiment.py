@@ -299,9 +299,9 @@ def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
 
     Notes
     -----
-    The deviance ``sqrt(2 N KL(value, bound))``. By Hoeffding's inequality it exceeds z with a
-    probability of at most ``exp(-z**2 / 2)`` for any number of sequences and any distribution of
-    beliefs. If failures are rare, the sample's own standard error may be zero.
+    The excess is the deviance ``sqrt(2 N KL(value, bound))`` of N sequences. By Hoeffding's
+    inequality it exceeds z with a probability of at most ``exp(-z**2 / 2)``, for any N and any
+    distribution of beliefs. The sample's own standard error may be zero if failures are rare.
     """
     value = learners.success.to_numpy()
     return np.where(value > bound, _deviance(value, bound, learners.num_lessons), 0.0)
