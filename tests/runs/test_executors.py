@@ -125,8 +125,7 @@ def test_ctrl_c_saves_says_how_to_resume_and_exits_130(tmp_path):
     assert out == ""
     assert "Traceback" not in err
     assert "shards of 'drawing' are saved" in err
-    assert "continues the run: python " in err
-    assert f"drive.py {folder} --jobs 2" in err
+    assert "the same command continues the run" in err
     assert len(mine) == 2
     assert not any(map(is_alive, mine))
     assert read_state(folder).status == "stopped"
@@ -373,7 +372,7 @@ def test_a_shard_that_fails_on_the_cluster_stops_the_run(tmp_path, cluster):
 def test_workers_with_other_versions_are_refused(tmp_path, cluster, monkeypatch):
     module = sys.modules[run_module.__module__]
     monkeypatch.setattr(module, "_versions_here", lambda: {"numpy": "0.1"})
-    with pytest.raises(RunError, match=r"has .*numpy .* \(here 0\.1\)"):
+    with pytest.raises(RunError, match=r"other bits: .*numpy is .* there and '0\.1' here"):
         run_on(cluster, drawing(2), tmp_path)
 
 

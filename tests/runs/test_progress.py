@@ -82,7 +82,7 @@ def test_summary_says_shards_computing_time_and_time_left():
 
 
 def test_logs_get_plain_lines_and_not_too_many(capsys):
-    show = ProgressLine()
+    show = ProgressLine(True)
     for done in range(100):
         show(state((done, 100, 1.0)))
     show(state((100, 100, 1.0), status="complete"))
@@ -97,7 +97,7 @@ def test_a_log_that_cannot_be_written_does_not_stop_the_run(monkeypatch):
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("sys.stderr", Full())
-    ProgressLine()(state((1, 2, 1.0)))
+    ProgressLine(True)(state((1, 2, 1.0)))
 
 
 def test_a_terminal_gets_a_line_that_is_kept_up_to_date(monkeypatch):
@@ -107,7 +107,7 @@ def test_a_terminal_gets_a_line_that_is_kept_up_to_date(monkeypatch):
 
     monkeypatch.setattr("sys.stderr", stream := Terminal())
     monkeypatch.setenv("TERM", "xterm")
-    show = ProgressLine()
+    show = ProgressLine(True)
     show(state((15, 30, 1.0)))
     show(state((16, 30, 1.0)))
     show(state((30, 30, 1.0), status="complete"))
@@ -126,7 +126,7 @@ def test_a_narrow_terminal_shows_the_time_left_rather_than_all_names(monkeypatch
     monkeypatch.setattr("sys.stderr", stream := Terminal())
     monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((80, 24)))
     points = (PointState("p", 50, 200, 100.0, "first"),)
-    ProgressLine()(RunState(Path(), "first, " * 20 + "last", "running", points, 2))
+    ProgressLine(True)(RunState(Path(), "first, " * 20 + "last", "running", points, 2))
     line = stream.getvalue().removeprefix("\r\x1b[2K")
     assert len(line) == 79
     assert line.endswith(": 50/200 shards (25.0 %), 100 seconds of computing, 2.5 minutes left")

@@ -71,12 +71,6 @@ def test_shards_with_different_names_cannot_be_added():
         add({"a": 1}, {"b": 1})
 
 
-@pytest.mark.parametrize("content", [b"", b"x" * 100, pack({"a": 1})[:-30]])
-def test_bytes_that_are_no_statistics_are_refused_without_a_bare_exception(content):
-    with pytest.raises(CobayesError, match="stored statistics"):
-        unpack(content)
-
-
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=50))
 def test_mean_estimate_is_the_textbook_mean_and_standard_error(sample):
     values = np.array(sample)

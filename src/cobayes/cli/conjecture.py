@@ -33,7 +33,7 @@ def conjecture() -> None:
 @options.seed()
 @options.as_json
 def check(given: Given) -> int:
-    """Check a certificate: compare the success rate with the conjecture's bound.
+    """Compare a certificate's success rate with the conjectured bound.
 
     The exit code is 0 if the counter-example is confirmed: both estimates of the success rate lie
     at least six standard errors below the conjectured bound, or a proved upper bound (an enclosure,

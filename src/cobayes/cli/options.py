@@ -32,10 +32,6 @@ class Command(click.Command):
             hint = error.hint or f"run '{ctx.command_path} --help' for its arguments and options."
             raise CobayesError(error.message, hint) from None
 
-    def get_short_help_str(self, limit: int = 0) -> str:
-        """Return the first sentence, uncut."""
-        return super().get_short_help_str(max(limit, 1000))
-
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write examples without wrapping, so that commands can be copied."""
         if self.epilog:

@@ -99,19 +99,8 @@ def say(text: str, kind: str = "", color: str = "") -> None:
 
 def show_json(content: Any) -> None:
     """Write valid JSON, and nothing else, to stdout; infinity and NaN become null."""
-    is_ascii = not _is_unicode()
-    text = json.dumps(_finite(content), indent=2, ensure_ascii=is_ascii, allow_nan=False)
-    print(text.translate(_ESCAPED))
-
-
-def _finite(item: Any) -> Any:
-    if isinstance(item, dict):
-        return {str(key): _finite(value) for key, value in item.items()}
-    if isinstance(item, (list, tuple)):
-        return [_finite(value) for value in item]
-    if isinstance(item, float) and item - item != 0.0:
-        return None
-    return item
+    finite = json.loads(json.dumps(content), parse_constant=lambda _: None)
+    print(json.dumps(finite, indent=2, ensure_ascii=not _is_unicode()).translate(_ESCAPED))
 
 
 def show_table(

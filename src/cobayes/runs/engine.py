@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
 import os
-import shlex
 import socket
 import sys
 import time
@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 from cobayes._input.validation import instance
 from cobayes.errors import CobayesError
 from cobayes.runs.executors import Processes, ThisProcess, num_workers, one_thread, workers
-from cobayes.runs.ledger import Key, Ledger, RunError
+from cobayes.runs.ledger import Key, Ledger, RunError, differences
 from cobayes.runs.plan import Experiment, package_digest, shard_seed, versions
 from cobayes.runs.progress import ProgressLine, RunState, joined, state_of
-from cobayes.runs.statistics import PointResult, RunResult, Statistics, pack, unpack
+from cobayes.runs.statistics import PointResult, RunResult, Statistics, add, pack, unpack
 
 _ATTEMPTS = 3
 _SECONDS_BETWEEN_SAVES = 0.5
@@ -170,17 +170,13 @@ def run_all(
         jobs = 1  # other processes could not import a function of a notebook
     with contextlib.ExitStack() as stack:
         works = []
-        for experiment, place in experiments:
-            ledger = Ledger(Path(place), experiment.identity(), fresh=fresh)
-            stack.callback(ledger.close)
-            works.append(_Work(experiment, ledger))
+        for plan, place in experiments:
+            ledger = contextlib.closing(Ledger(Path(place), plan.identity(), fresh=fresh))
+            works.append(_Work(plan, stack.enter_context(ledger)))
         if any(work.todo for work in works):
             if executor is None:
                 executor = stack.enter_context(workers(jobs=jobs))
-            tell = (
-                progress if callable(progress) else ProgressLine() if progress else lambda _: None
-            )
-            _compute(works, executor, tell)
+            _compute(works, executor, progress if callable(progress) else ProgressLine(progress))
         return [work.result() for work in works]
 
 
@@ -200,18 +196,13 @@ class _Work:
 
     def result(self) -> RunResult:
         """Reduce the shards of the ledger in their order."""
-        plan, reduced = self.experiment, {}
-        for (position, _), packed in self.ledger.shards():
-            found = unpack(packed)
-            if position in reduced and plan.reduce is not None:
-                found = plan.reduce(reduced[position], found)
-            reduced[position] = found
-        points = []
-        states = self.ledger.points()
-        for position, point in enumerate(plan.points):
-            found = reduced[position]
+        plan, points = self.experiment, []
+        shards = itertools.groupby(self.ledger.shards(), key=lambda shard: shard[0][0])
+        for point, state, (_, own) in zip(plan.points, self.ledger.points(), shards, strict=True):
+            # Without a function that joins shards, the point has one shard.
+            found = functools.reduce(plan.reduce or add, (unpack(packed) for _, packed in own))
             estimates = plan.estimate(found, dict(point.parameters)) if plan.estimate else {}
-            numbers = (point.num_samples, found, estimates, states[position].seconds)
+            numbers = (point.num_samples, found, estimates, state.seconds)
             points.append(PointResult(point.name, point.parameters, *numbers))
         return RunResult(plan.name, plan.seed, tuple(points), self.ledger.path.parent)
 
@@ -311,7 +302,9 @@ def _compute(works: list[_Work], executor: Executor, tell: Callable[[RunState], 
             save()
         state = report("stopped")
         if isinstance(error, KeyboardInterrupt):
-            raise _interrupted(state, ledgers) from None
+            saved = f"{state.num_done} of {state.num_shards} shards of {state.experiment!r}"
+            message = f"stopped by Ctrl-C; {saved} are saved in {str(state.folder)!r}."
+            raise RunInterrupted(message, "the same command continues the run.") from None
         if isinstance(error, RunError) or not isinstance(error, Exception):
             raise
         raise RunError(
@@ -332,12 +325,10 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
         text = "".join(traceback.format_exception(error)).strip()
         guard = 'if a script starts the run, the call must be under `if __name__ == "__main__":`'
         return f"{text} ({guard})" if isinstance(error, BrokenExecutor) else text
-    outcome, here = future.result(), _versions_here()
-    if outcome.versions != here:
-        names = [n for n in {**here, **outcome.versions} if here.get(n) != outcome.versions.get(n)]
-        other = ", ".join(f"{n} {outcome.versions.get(n)} (here {here.get(n)})" for n in names)
+    outcome = future.result()
+    if found := differences(outcome.versions, _versions_here()):
         raise RunError(
-            f"the worker {outcome.worker} has {other}; the bits of the results could differ.",
+            f"the worker {outcome.worker} could compute other bits: {'; '.join(found)}.",
             "install the same versions on every worker",
         )
     if outcome.packed is not None:
@@ -346,27 +337,15 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
 
 
 def _failure(work: _Work, key: Key, error: str) -> RunError:
-    plan, point, state = work.experiment, work.experiment.points[key[0]], work.ledger.points()
+    plan, point = work.experiment, work.experiment.points[key[0]]
     failure = RunError(
         f"shard {key[1]} of point {point.name!r} of {plan.name!r} failed {_ATTEMPTS} times, with "
         f"parameters {json.dumps(point.parameters)}, seed {plan.seed} and "
         f"{point.samples_in(key[1])} samples; the last time: {error.strip().splitlines()[-1]}",
-        f"{sum(one.num_done for one in state)} of {plan.num_shards} shards are saved in "
-        f"{str(work.ledger.path.parent)!r}; remove the cause and run the same command again",
+        "finished shards are kept; remove the cause and run the same command again",
     )
     failure.add_note(error)  # the worker's traceback, which Python shows below ours
     return failure
-
-
-def _interrupted(state: RunState, ledgers: list[Ledger]) -> RunInterrupted:
-    folder = os.path.commonpath([ledger.path.parent.absolute() for ledger in ledgers])
-    saved = f"{state.num_done} of {state.num_shards} shards of {state.experiment!r}"
-    program, *arguments = sys.argv or [""]
-    start = ["python", program] if program.endswith(".py") else [os.path.basename(program)]
-    return RunInterrupted(
-        f"stopped by Ctrl-C; {saved} are saved in {folder!r}.",
-        f"the same command continues the run: {shlex.join([*start, *arguments])}",
-    )
 
 
 def _is_importable(function: Any) -> bool:

@@ -212,15 +212,20 @@ class ProgressLine:
 
     On a terminal one line is updated. In a log a line is written every ten seconds at first, and
     less often later.
+
+    Parameters
+    ----------
+    is_shown
+        False if nothing is to be written.
     """
 
-    def __init__(self) -> None:
-        self._started, self._due = time.monotonic(), -math.inf
+    def __init__(self, is_shown: bool) -> None:
+        self._started, self._due, self._is_shown = time.monotonic(), -math.inf, is_shown
 
     def __call__(self, state: RunState) -> None:
         """Write the progress."""
         now, is_terminal, is_last = time.monotonic(), sys.stderr.isatty(), state.status != "running"
-        if not is_terminal and not is_last and now < self._due:
+        if not self._is_shown or not (is_terminal or is_last or now >= self._due):
             return
         self._due = now + max(_SECONDS_BETWEEN_LINES, 0.05 * (now - self._started))
         line = f"cobayes: {summary_line(state)}"

@@ -6,7 +6,6 @@ import functools
 import hashlib
 import io
 import math
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,11 +54,8 @@ def unpack(packed: bytes) -> dict[str, Any]:
     packed
         The bytes that `pack` returned.
     """
-    try:
-        with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
-            names, *values = arrays.values()
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise CobayesError(f"the stored statistics cannot be read: {error}.") from error
+    with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
+        names, *values = arrays.values()
     return {str(name): _plain(value) for name, value in zip(names, values, strict=True)}
 
 
