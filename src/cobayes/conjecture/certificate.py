@@ -340,7 +340,7 @@ class CertificateCheck(Result):
 
     @property
     def standard_errors(self) -> dict[str, float]:
-        """Distance of each estimate's upper end below the conjectured rate, in standard errors."""
+        """The conjectured rate minus the upper end of each estimate, in standard errors."""
         bound, rates = self.conjectured_success, (self.lessons, self.coupled)
         return {rate.method: (bound - rate.upper) / rate.stderr for rate in rates}
 
@@ -449,7 +449,7 @@ class LimitCheck(Result):
 
     @property
     def standard_errors(self) -> float:
-        """Distance of the ratio in the limit above one, in standard errors."""
+        """The ratio in the limit minus one, in standard errors."""
         return (self.limit.value - 1.0) / self.limit.stderr
 
     @property

@@ -143,8 +143,8 @@ def limit_slope(
 class _Sequences:
     """Sequences of data, the teacher's belief after each, and the learner's deviation from it.
 
-    The learner's belief is ``taught * (1 + exp(scale) * ratio)`` while the two are nearly equal,
-    and is computed separately afterwards.
+    While the two are nearly equal, the learner's belief is ``taught * (1 + size * exp(scale) *
+    ratio)`` with the size of the perturbation; it is computed separately afterwards.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ def beyond_experiment(context: Context) -> Experiment:
 def beyond_shard(
     parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
 ) -> Mapping[str, Any]:
-    """Compute a point of a part: "enclosure", "slope", "rounds" or "teachers"."""
+    """Compute a point whose "part" is "enclosure", "slope", "rounds" or "teachers"."""
     part = parameters["part"]
     rng = np.random.default_rng(seed_sequence)
     if part == "enclosure":

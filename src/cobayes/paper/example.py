@@ -78,7 +78,7 @@ def rounds_to(value: float, text: str) -> bool:
 
 
 def divergences(num_rounds: int = 12) -> NDArray[np.float64]:
-    """Return KL(column h_1, column h_2) of M and of the likelihoods along d_1, d_1, ..."""
+    """Return KL(column h_1, column h_2), in nats, of M and of each round in which d_1 is shown."""
     model = examples[EXAMPLE].model
     cooperative, belief = SCBI(model), UNIFORM
     likelihoods = [model.normalized()]

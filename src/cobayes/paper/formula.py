@@ -62,7 +62,8 @@ class FormulaFit:
     chi_square, guess_chi_square : float
         Sum of squared residuals, in units of sampling errors: best fit, and authors' guess.
     chance, guess_chance : float
-        The probability of larger residuals if the form, or the authors' formula, were exact.
+        The probability of a larger sum if the formula with the fitted parameters, or with the
+        authors' parameters, were exact.
     num_points : int
         The number of sizes at which BI was faster on some matrix.
     """

@@ -81,7 +81,7 @@ def splitting_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict
 
 
 def splitting_table(result: RunResult) -> pd.DataFrame:
-    """Return -ln(1 - P) of squares by splitting, with standard errors and 95 % intervals."""
+    """Return -ln(1 - P) of square matrices, with standard errors and 95 % intervals."""
     import pandas as pd
     from scipy.special import stdtrit
 
@@ -157,9 +157,9 @@ class Population:
 
     Notes
     -----
-    The scores follow from two numbers of each column, the mean and the expectation of its
-    logarithm, and from two tables of pairs of columns: ``cross[j, :, h]`` is the sum over data of
-    M_dh log M_dj, and ``ratio[j, :, h]`` the logarithm of the sum over data of M_dj / M_dh, minus
+    The scores follow from two numbers of each column h, the mean of log M_dh over data and the sum
+    of M_dh log M_dh, and from two tables of pairs of columns: ``cross[j, :, h]`` is the sum over
+    data of M_dh log M_dj, and ``ratio[j, :, h]`` is the logarithm of the sum of M_dj / M_dh minus
     the mean of log M_dj, for all matrices. The first axis is j because the scores need extremes
     over j: twice as fast at 50 x 50.
     """
@@ -187,7 +187,7 @@ class Population:
         return self.lines[1].transpose(0, 2, 1)
 
     def resample(self, level: float) -> Array:
-        """Replace each group by copies of its members above the level; return their shares."""
+        """Replace each group by copies of its members above the level, whose share is returned."""
         num_groups, group_size = self._shape
         chosen, shares = [], np.zeros(num_groups)
         for group, scores in enumerate(self.scores):
@@ -207,7 +207,7 @@ class Population:
         return shares
 
     def move(self, level: float, step: float, num_sweeps: int) -> float:
-        """Propose new columns; accept those whose score exceeds the level; return their share."""
+        """Propose new columns, keep those with a score above the level, and return their share."""
         accepted = 0.0
         num_columns = self.lines.shape[2]
         for _ in range(num_sweeps):

@@ -242,7 +242,7 @@ def _judge_growth_of_squares(square: pd.DataFrame, split: pd.DataFrame) -> Claim
 
 
 def judge_no_exceptions(square: pd.DataFrame, split: pd.DataFrame) -> Claim:
-    """Judge that 10^8 samples of each square shape beyond 17 show no exception."""
+    """Judge that 10^8 samples of each n x n shape with n > 17 contain no exception."""
     beyond = square[square["size"] >= _FIRST_WITHOUT]
     seen = int(beyond.num_exceptions.sum())
     # Beyond the largest estimated size its 1 - P is used, which is an upper bound.
@@ -377,7 +377,7 @@ def draw_exceptions(rates: pd.DataFrame, ax: Axes, *, with_limits: bool = False)
 
 
 def _extended(square: pd.DataFrame, split: pd.DataFrame) -> Figure:
-    """Draw sampled and split estimates of larger squares; splitting as open diamonds."""
+    """Draw -ln(1 - P) of square matrices: sampled as dots, by splitting as open diamonds."""
     figure, ax = new_axes(8.4, 3.6)
     draw_exceptions(square, ax)
     bars = (split.minus_log - split.low, split.high - split.minus_log)

@@ -113,12 +113,12 @@ def without_relevant(model: Model, hypothesis: int, rule: str) -> Array:
 def theorem_shard(
     parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
 ) -> Numbers:
-    """Compute a shard of a part: "rate", "invariants", "uniform", "mixtures" or "atoms"."""
+    """Compute a shard of a point; its "part" is a key of `PARTS`."""
     return PARTS[parameters["part"]](parameters, num_samples, np.random.default_rng(seed_sequence))
 
 
 def theorem_estimate(statistics: Numbers, parameters: dict[str, Any]) -> dict[str, Estimate]:
-    """Estimate the slope of a point "rate", in nats per round."""
+    """Estimate the slope of the log-odds, in nats per round, if the part is "rate"."""
     if parameters["part"] != "rate":
         return {}
     return {"slope": mean_estimate(*(statistics[k] for k in ("count", "total", "squares")))}

@@ -43,8 +43,8 @@ class GridWorld(World):
     """A board on which a watcher infers a walker's goal from its moves.
 
     Squares are (row, column), counted from (0, 0) in the upper left corner. A move off the board or
-    into a wall does not change the position, but is a move. The walk ends on the walker's own goal;
-    see `World` for the other candidate goals.
+    into a wall counts as a move, but does not change the position. The walk ends on the walker's
+    own goal; see `World` for the other candidate goals.
 
     As a Gymnasium environment it is called ``cobayes/GridWorld-v0``.
 

@@ -52,7 +52,7 @@ class GridWorldEnv(gymnasium.Env):
     prior
         The watcher's prior; uniform by default.
     teaching_weight
-        Reward per unit by which a move raises the watcher's belief in the goal.
+        Every move is rewarded by this weight times the rise of the watcher's belief in the goal.
     render_mode
         "rgb_array", "ansi" or None.
     """

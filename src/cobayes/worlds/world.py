@@ -235,8 +235,8 @@ class World(Task):
     def moves_forward(self, state: State, hypothesis: int | str) -> NDArray[np.bool_]:
         """Tell which moves bring the walker towards a goal, shape (n,).
 
-        These are the moves whose value is within half a step of the best move's. If every move has
-        one outcome, they are exactly the first moves of the shortest walks.
+        These are the moves whose value exceeds sqrt(discount) times that of the best move. If every
+        move has one outcome, they are exactly the first moves of the shortest walks.
         """
         worth = self.matrix_at(state).matrix[:, self.goal_index(hypothesis)]
         return worth > np.sqrt(self.discount) * worth.max()

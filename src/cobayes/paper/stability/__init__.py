@@ -53,7 +53,7 @@ class StabilityFigure:
     draw : callable
         A function that returns the pictures by name; random directions follow from the seed.
     claims : mapping
-        The judge of each claim, and its source.
+        From the function that judges a claim to the claim's source in the paper.
     values : tuple of callables
         Functions that return further numbers for the text.
     """
@@ -100,7 +100,7 @@ def gaps(found: Found) -> dict[str, Any]:
 
 
 def shares(found: Found) -> dict[str, Any]:
-    """Return the largest share of Conjecture 5.3's bound on failure, by matrix and distance."""
+    """Return the largest ratio of failure rate to Conjecture 5.3's bound, by matrix, distance."""
     rows = {}
     for matrix, learners in joined(found).groupby("matrix"):
         rows[with_subscripts(str(matrix))] = row = []

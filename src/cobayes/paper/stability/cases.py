@@ -46,17 +46,18 @@ class Effort:
     Attributes
     ----------
     num_lessons : int
-        Teaching sequences of each case.
+        The number of teaching sequences of each case.
     num_circles, radius : int, float
-        Circles around a prior, and the radius of the last.
+        The number of circles around a prior, and the radius of the outermost.
     num_distances, reach : int, float
-        Learners along each direction, and the distance of the last.
+        The number of learners along each direction, and the distance of the farthest.
     num_uniform : int
-        Learners with a prior from the whole simplex.
+        The number of learners whose priors are drawn from the whole simplex.
     num_column_circles, column_radius : int, float
-        Circles around a column, and the radius of the last.
+        The number of circles around a column, and the radius of the outermost.
     num_curve, num_mixtures : int
-        Columns of equal divergence, and mixtures with the target column.
+        The numbers of columns with the same divergence from the target column, and of mixtures
+        with it.
     """
 
     num_lessons: int
@@ -96,7 +97,7 @@ class Case:
     Attributes
     ----------
     kind : str
-        "disc", "uniform" or "directions" (the learner's prior), or "column" (its matrix).
+        The learner differs in its prior ("disc", "uniform", "directions") or matrix ("column").
     matrix, prior : str
         The name of a built-in example, and of one of its priors.
     column : int or None
@@ -110,7 +111,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The name of the case's point; its random numbers depend on it."""
+        """The name of the case in its experiment; the random numbers depend on it."""
         changed = "" if self.column is None else f" {self.column + 1}"
         return f"{self.kind}{changed}, {self.matrix}, {self.prior}"
 
@@ -131,7 +132,7 @@ class Case:
 
     @property
     def role(self) -> str:
-        """The role of the perturbed column."""
+        """The role of the perturbed column: "relevant" or "irrelevant"."""
         return "relevant" if self.is_relevant else "irrelevant"
 
     @cached_property

@@ -162,7 +162,7 @@ def judge_axes(found: Found, source: str) -> Claim:
 
 
 def largest_step(found: Found) -> float:
-    """Return the largest difference of success rates between neighbours on a ray of a disc."""
+    """Return the largest difference of success rates between nearest neighbours on a disc."""
     steps = []
     for rates in found:
         chosen = rates.learners.kind.isin((CENTRE, DISC))

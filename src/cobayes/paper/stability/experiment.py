@@ -37,9 +37,8 @@ PROMISES: dict[Distance, tuple[str, str]] = {
 }
 """Columns of Conjecture 5.3's lower bound: the distance, and its name."""
 
-# Measured on one core; they affect only the size of shards: seconds per round and learner, by the
-# number of hypotheses; the number of rounds of a lesson is the second constant divided by the rate
-# of convergence.
+# Measured on one core, used only for the size of shards: seconds per round and learner, by the
+# number of hypotheses; and the rounds of a lesson multiplied by the rate of convergence.
 _SECONDS_PER_ROUND = {3: 5.6e-8, 4: 1e-7}
 _ROUNDS_TIMES_RATE = 12.5
 _SHARD_SECONDS = 3.0
@@ -138,7 +137,7 @@ def success_shard(
     return {
         "count": num_samples,
         "unfinished": int((~ends.is_finished).sum()),
-        # Squares of 1 - belief: near certainty the squares of beliefs would cancel.
+        # Sums of (1 - belief)^2: the variance would lose its digits in sums of belief^2 near one.
         "squared_failures": ((1.0 - beliefs) ** 2).sum(axis=1),
         "lower": lower.sum(axis=1),
         "upper": upper.sum(axis=1),
@@ -318,7 +317,7 @@ def excess_below(learners: pd.DataFrame, bound: Array) -> Array:
 
 
 def deviance_limit(count: int) -> float:
-    """Return a limit: one of `count` deviances exceeds it with probability ERROR_RATE at most."""
+    """Return a limit above all of `count` deviances with probability at least 1 - ERROR_RATE."""
     return math.sqrt(2.0 * math.log(count / ERROR_RATE))
 
 

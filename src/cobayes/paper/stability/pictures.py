@@ -59,7 +59,7 @@ def four_panels(found: Found, seed: int) -> Figures:
     for ax, label in ((a, DISTANCE), (b, BELIEF), (c, DISTANCE), (d, DISTANCE)):
         ax.set(xlabel=label, ylabel="success rate")
     _ray_key(a, loc="lower left", ncols=2)
-    for ax in (b, d):  # the points fill the panels
+    for ax in (b, d):  # the points fill these panels, so the legends stand above them
         ax.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     # The legend shows two of the directions' lines; the other shades lie between them.
     away = spherical_coordinates(random_directions(seed))[:, 0]
@@ -214,7 +214,7 @@ def draw_against_belief(rates: CaseRates, ax: Axes, size: float | None = None) -
     ax.plot(corners, lower, ":", color=GREY, linewidth=1.0, zorder=2, label="lower bound, proved")
     _draw_learners(ax, rates.learners.learner_prior_1, rates.value, size)
     ax.set_xlim(0.0, 1.0)
-    # Numbers at both ends would overlap with those of the neighbours.
+    # Longer labels at both ends would overlap with those of neighbouring panels.
     ax.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "", "0.5", "", "1"])
 
 
