@@ -28,7 +28,7 @@ def test_recovery_counts_coverage_and_confusion():
     # Of 40 intervals at least 33 cover with probability 0.9995 if each does with 0.95.
     assert row["coverage"] >= 33 / 40
     assert row["num_identified"] == 40
-    with pytest.raises(cb.CobayesError, match="no parameter 'speed'"):
+    with pytest.raises(cb.CobayesError, match="name of a parameter is 'speed'"):
         people.recover(family, problems, num_people=2, num_rounds=1, parameters={"speed": 1.0})
 
 

@@ -97,7 +97,7 @@ def test_parameters_that_make_no_sense_are_refused(parameters):
 
 
 def test_unknown_parameters_are_refused():
-    with pytest.raises(cb.CobayesError, match="no parameter 'speed'"):
+    with pytest.raises(cb.CobayesError, match="name of a parameter is 'speed'"):
         people.simulate({"speed": 1.0}, PROBLEM, num_people=1, num_rounds=1)
     with pytest.raises(cb.CobayesError, match="num_people"):
         people.simulate({"depth": 1}, PROBLEM, num_rounds=1)

@@ -16,7 +16,7 @@ from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given, check_folder
 from cobayes.errors import CobayesError
 from cobayes.people.choices import read_numbers, read_problems
-from cobayes.people.family import RESPONSES, STATIC, depth_name
+from cobayes.people.family import RESPONSES, STATIC
 from cobayes.people.tables import read_frame
 from cobayes.report import build_report
 from cobayes.report.people import cell_text, fit_in_words, fit_recipes, shown_comparison
@@ -173,7 +173,7 @@ def fit(given: Given) -> None:
         out.mkdir(parents=True, exist_ok=True)
         write_text(out / "fit.csv", frame_csv(found.estimates))
         write_text(out / "trials.csv", frame_csv(found.trials))
-        models = {f"depth {depth_name(own)}": found.at_depth(own) for own in family.depth}
+        models = {f"depth {own:g}": found.at_depth(own) for own in family.depth}
         comparison = people.compare(models, loo=False)
         _write_comparison(out, comparison)
         if given.loo or given.cross_validation:

@@ -219,13 +219,13 @@ def _lessons(
         hint = "add a column 'lesson' that numbers a person's lessons on a problem."
         message = "the truth changes within a lesson."
         require(frame, good.sort_index(), "hypothesis", message, hint)
-    _warn_about_rounds(frame, steps, steps["round"] - before["round"])
+    _warn_about_rounds(frame, steps, before["round"])
     # Rounds are counted from the first row of each lesson.
     level = rows.groupby("lesson")["round"].rank("dense").astype(np.int64) - 1
     return lesson, level.to_numpy()
 
 
-def _warn_about_rounds(frame: pd.DataFrame, steps: Any, gap: Any) -> None:
+def _warn_about_rounds(frame: pd.DataFrame, steps: Any, before: Any) -> None:
     """Warn where rounds are missing, or seem to be numbers of trials.
 
     Parameters
@@ -234,34 +234,27 @@ def _warn_about_rounds(frame: pd.DataFrame, steps: Any, gap: Any) -> None:
         The table of choices.
     steps
         One row per lesson and round, in this order; the index is the row of the table.
-    gap
-        How much each round is above the one before; NaN at the start of a lesson.
+    before
+        The round before each row of `steps`; NaN at the start of a lesson.
     """
-    starts, skips = steps[gap.isna()], steps[gap > 1.0]
+    starts = before.isna()
     # Trials are numbered through all lessons of a person if no number comes twice.
-    has_several = len(starts) > steps["person"].nunique()
+    has_several = starts.sum() > steps["person"].nunique()
     are_trials = has_several and not steps.duplicated(["person", "round"]).any()
     first = min(steps["round"].min(), 1.0)
-    late = starts.index[starts["round"] > first]
-    if len(late) and not are_trials:
-        row = late[0]
+    # Trial numbers do not say with which round a lesson starts.
+    expected = before.where(~starts, steps["round"] if are_trials else first - 1.0) + 1.0
+    late = steps[steps["round"] > expected]
+    if len(late):
+        row = late.index[0]
         warn_user(
-            f"{place_of(frame, row, 'round')}: a lesson of {_who(frame, row)} starts with round "
-            f"{frame['round'].iloc[row]}, not with round {first:g} (lessons that start late: "
-            f"{len(late)}). Earlier rounds are taken as not shown: the learner starts from the "
-            "prior. Drop these lessons if their first rounds were removed."
+            f"{place_of(frame, row, 'round')}: {_who(frame, row)} has round "
+            f"{frame['round'].iloc[row]} but not the round before it (lessons with missing rounds: "
+            f"{late['lesson'].nunique()}). Missing rounds are treated as not shown. Drop these "
+            "lessons if the rounds were removed; if another lesson starts here, number the lessons "
+            "in a column 'lesson'."
         )
-    if len(skips):
-        row = skips.index[0]
-        before = steps.index[steps.index.get_loc(row) - 1]
-        warn_user(
-            f"{place_of(frame, row, 'round')}: round {frame['round'].iloc[row]} of "
-            f"{_who(frame, row)} follows round {frame['round'].iloc[before]} (lessons with such a "
-            f"gap: {skips['lesson'].nunique()}). Both rounds are treated as one lesson, in which "
-            "the learner remembers all data. If they are two lessons, number them in a column "
-            "'lesson'."
-        )
-    elif "lesson" not in frame.columns and are_trials and len(steps) > len(starts):
+    elif "lesson" not in frame.columns and are_trials and not starts.all():
         warn_user(
             "the column 'round' seems to contain trial numbers: it does not restart when a person "
             "begins another problem. All trials of a person on one problem are treated as one "
@@ -339,8 +332,8 @@ def read_numbers(
         for count, label in zip(counts, labels, strict=True):
             if count != 1:
                 on = "" if name == ONLY else f" of problem {name!r}"
-                what = "no row" if count == 0 else f"{count} rows"
-                raise CobayesError(f"the table has {what} for {kind} {label!r}{on}; expected one.")
+                found_rows = f"{count} rows for {kind} {label!r}{on}"
+                raise CobayesError(f"the table has {found_rows}; expected one.")
         for column, values in numbers.items():
             found[column][name] = values[own][np.argsort(place[own])]
     return found

@@ -331,7 +331,6 @@ def draw_people(
         "depth": random.choice([float(depth) for depth in family.depth], size=count),
     }
     for name, bounds in family.bounds.items():
-        given = ranges.get(name, family.usual(name))
-        low, high = given if isinstance(given, (tuple, list)) else (given, given)
-        columns[name] = random.uniform(*np.clip([low, high], *bounds), size=count)
+        ends = np.broadcast_to(ranges.get(name, family.usual(name)), 2)
+        columns[name] = random.uniform(*np.clip(ends, *bounds), size=count)
     return pd.DataFrame(columns)

@@ -97,14 +97,8 @@ def exceedance(log_evidence: Any) -> Exceedance:
     null = float(np.logaddexp.reduce(evidence, axis=1).sum() - num_people * np.log(num_models))
     risk = float(np.exp(-np.logaddexp(0.0, free_energy - null)))
     chances = exceedance_probabilities(counts)
-    return Exceedance(
-        frequencies=counts / counts.sum(),
-        exceedance=chances,
-        protected=(1.0 - risk) * chances + risk / num_models,
-        omnibus_risk=risk,
-        counts=counts,
-        attributions=attributions,
-    )
+    protected = (1.0 - risk) * chances + risk / num_models
+    return Exceedance(counts / counts.sum(), chances, protected, risk, counts, attributions)
 
 
 def _variational(evidence: Array) -> tuple[Array, Array, float]:

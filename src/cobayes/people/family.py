@@ -257,11 +257,6 @@ class Family:
         return replace(self, **changes)
 
 
-def depth_name(depth: float) -> str:
-    """Return a depth as text for the command line: "2", "inf"."""
-    return f"{depth:g}"
-
-
 def as_depths(depth: Any) -> tuple[float, ...]:
     """Return depths as a sorted tuple of numbers, or raise an error."""
     given = list(depth) if isinstance(depth, Iterable) and not isinstance(depth, str) else [depth]

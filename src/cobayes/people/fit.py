@@ -15,7 +15,7 @@ from cobayes._input.validation import generator, number_between, one_of, whole_n
 from cobayes.errors import CobayesError, import_optional, warn_user
 from cobayes.people.candidates import draw_group
 from cobayes.people.choices import Choices, read_choices, read_problems
-from cobayes.people.family import Family, as_family, depth_name
+from cobayes.people.family import Family, as_family
 from cobayes.people.groups import GroupFit
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.maximise import Maximum, climb, profile
@@ -152,7 +152,7 @@ def fit(
     chunk = np.cumsum([len(rows) for rows in groups]) // CHUNK_ROWS
     chunks = [np.flatnonzero(chunk == number) for number in np.unique(chunk)]
     for number, depth in enumerate(family.depth):
-        tell(f"depth {depth_name(depth)}", number / count)
+        tell(f"depth {depth:g}", number / count)
         whole = likelihoods[depth] = Likelihood(table, family, depth, groups)
         climbs = [climb(whole.take(own), num_starts) for own in chunks]
         maxima.append(Maximum(*(np.concatenate(parts) for parts in zip(*climbs, strict=True))))

@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 
 from cobayes.errors import import_optional
-from cobayes.people.family import depth_name
 from cobayes.people.model import draw_many
 from cobayes.people.problems import Array, Positions
 from cobayes.people.result import Fit
@@ -125,7 +124,7 @@ class GroupFit:
         table["depth"] = np.array(depths, dtype=np.float64)[self.depth_probability.argmax(axis=1)]
         for name in self.fit.family.free_names():
             table[[name, f"{name}_low", f"{name}_high"]] = _summary(self.draws[name])
-        table[[f"depth_{depth_name(depth)}" for depth in depths]] = self.depth_probability
+        table[[f"depth_{depth:g}" for depth in depths]] = self.depth_probability
         return table.assign(effective=self.effective)
 
     @cached_property
@@ -135,7 +134,7 @@ class GroupFit:
         labels = {
             "median": [f"median {name}" for name in names],
             "spread": [f"spread {name}" for name in names],
-            "share": [f"share of depth {depth_name(depth)}" for depth in self.fit.family.depth],
+            "share": [f"share of depth {depth:g}" for depth in self.fit.family.depth],
         }
         values = np.concatenate([self.draws[kind] for kind in labels], axis=2)
         index = [text for own in labels.values() for text in own]
@@ -157,7 +156,7 @@ class GroupFit:
             },
             coords={
                 "person": [str(unit) for unit in self.fit.units],
-                "depth": [depth_name(depth) for depth in depths],
+                "depth": [f"{depth:g}" for depth in depths],
                 "parameter": list(names),
             },
             dims={key: ["person"] for key in (*names, "person_depth", "effective")}

@@ -146,15 +146,13 @@ class Likelihood:
         levels = [np.unique(keys[level == number]) for number in range(level.max() + 1)]
         for number in range(len(levels) - 1, 0, -1):
             levels[number - 1] = np.union1d(levels[number - 1], parents(levels[number]))
+        inner = [model.constant(at[name], len(self._inner)) for name in self.family.inner]
+        for place, name in enumerate(self._inner, 1):
+            inner[self.family.inner.index(name)][place] = 1.0
         belief = followed = np.empty(0)
         for number, own in enumerate(levels):
             owner, nodes = np.divmod(own, count)
-            inner = []
-            for name in self.family.inner:
-                inner.append(model.constant(at[name][owner], len(self._inner)))
-                if name in self._inner:
-                    inner[-1][1 + self._inner.index(name)] = 1.0
-            rationality, temperature = inner
+            exponent, temperature = (jet[:, owner] for jet in inner)
             if number == 0 or self.family.other == STATIC:
                 problems = [known.problems[node] for node in nodes]
                 width = known.tables.log_matrix.shape[2]
@@ -163,13 +161,9 @@ class Likelihood:
                 datum = np.array([known.histories[node][-1] for node in nodes])
                 places = np.searchsorted(levels[number - 1], parents(own))
                 belief = model.after_datum(followed, belief, places, datum)
+            index = known.tables.index[nodes]
             posterior, followed = model.think(
-                self.family,
-                self.depth,
-                known.tables,
-                known.tables.index[nodes],
-                belief,
-                rationality,
+                self.family, self.depth, known.tables, index, belief, exponent
             )
             rows = np.flatnonzero(level == number)
             yield rows, np.searchsorted(own, keys[rows]), belief, posterior, followed

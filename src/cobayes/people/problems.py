@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
@@ -92,10 +93,8 @@ class Tables:
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        known = {id(rule): rule for rule in rules}
-        places = {key: place for place, key in enumerate(known)}
-        self.index = np.array([places[id(rule)] for rule in rules])
-        self.rules = list(known.values())
+        self.index, _ = pd.factorize(np.array([id(rule) for rule in rules]))
+        self.rules = list({id(rule): rule for rule in rules}.values())
         self.num_hypotheses = np.array([rule.model.num_hypotheses for rule in self.rules])
         num_data = max(rule.model.num_data for rule in self.rules)
         matrices = np.zeros((len(self.rules), num_data, self.num_hypotheses.max()))
@@ -141,13 +140,11 @@ class Situations:
     def __init__(
         self, problem: Sequence[Problem], lesson: Positions, level: Positions, datum: Positions
     ) -> None:
-        known = {own.name: own for own in problem}
-        places = {name: place for place, name in enumerate(known)}
-        self.problems = list(known.values())
-        self.histories: list[History] = [()] * len(known)
+        self.at, _ = pd.factorize(np.array([id(own) for own in problem]))
+        self.problems = list({id(own): own for own in problem}.values())
+        self.histories: list[History] = [()] * len(self.problems)
         states = [own.task.start for own in self.problems]
-        parents = [np.arange(len(known))]
-        self.at = np.array([places[own.name] for own in problem])
+        parents = [np.arange(len(states))]
         # The current situation of every lesson, and the last datum shown in it.
         here, last = np.zeros((2, lesson.max() + 1), dtype=np.int64)
         here[lesson] = self.at

@@ -14,10 +14,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cobayes._input.labels import shorten
-from cobayes._input.validation import generator, whole_number
+from cobayes._input.validation import generator, instance, whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import Choices, read_choices, read_problems
-from cobayes.people.family import Family, depth_name
+from cobayes.people.family import Family
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.posterior import draw_parameters
 from cobayes.people.problems import Array, Positions, Problem
@@ -30,9 +30,8 @@ def teller(progress: Progress | None) -> Progress:
     """Return the function that is called with the progress; None is one that ignores it."""
     if progress is None:
         return lambda text, share: None  # noqa: ARG005
-    if not callable(progress):
-        raise CobayesError(f"progress is {progress!r}; expected a function of a text and a share.")
-    return progress
+    kind: Any = Callable
+    return instance(progress, kind, "progress", "a function of a text and a share")
 
 
 @dataclass(frozen=True)
@@ -188,7 +187,7 @@ class Fit:
         if depth not in self.family.depth:
             raise CobayesError(
                 f"depth {depth!r} was not fitted.",
-                f"choose from {', '.join(map(depth_name, self.family.depth))}.",
+                f"choose from {', '.join(f'{depth:g}' for depth in self.family.depth)}.",
             )
         number, found = [self.family.depth.index(depth)], self.arrays
         arrays: Any = (found.parameters, found.value, found.is_identified, found.is_converged)
@@ -308,7 +307,7 @@ class Fit:
 
     def __repr__(self) -> str:
         units = "everybody pooled" if self.by is None else f"{self.by}: {len(self.units)}"
-        depths = ", ".join(map(depth_name, self.family.depth))
+        depths = ", ".join(f"{depth:g}" for depth in self.family.depth)
         return (
             f"Fit({units}; responses: {len(self.choices)}; depths: {depths}; "
             f"log-likelihood: {self.log_likelihood:.2f})"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 import pandas as pd
 
-from cobayes._input.validation import generator, instance, whole_number
+from cobayes._input.validation import generator, instance, one_of, whole_number
 from cobayes._parallel import require_affordable, short_number
 from cobayes.errors import CobayesError
 from cobayes.people import model
@@ -16,7 +16,7 @@ from cobayes.people.choices import read_problems
 from cobayes.people.family import STATIC, Family, as_depths, as_family
 from cobayes.people.problems import History, Positions, Problem, Tables
 from cobayes.people.result import Fit
-from cobayes.people.tables import as_numbers
+from cobayes.people.tables import as_numbers, read_frame
 from cobayes.reading import read_model
 
 if TYPE_CHECKING:
@@ -215,13 +215,8 @@ def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
     if isinstance(parameters, Mapping):
         require_known(parameters, ("depth", *family.names))
         given = pd.DataFrame(dict(parameters), index=range(num_people))
-    elif hasattr(parameters, "columns"):
-        given = pd.DataFrame(parameters).reset_index(drop=True)
     else:
-        raise CobayesError(
-            f"the parameters are {parameters!r}; expected a mapping, a table or a Fit.",
-            'write {"depth": 1, "rationality": 3.0}.',
-        )
+        given = read_frame(parameters)
     neutral = dict.fromkeys(family.names, 1.0) | dict.fromkeys(family.features or {}, 0.0)
     neutral |= {"depth": family.depth[0] if len(family.depth) == 1 else 1.0}
     neutral |= {"lapse": 0.0, "noise": 0.1}
@@ -245,9 +240,6 @@ def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
 
 def require_known(given: Mapping[str, Any], names: Sequence[str]) -> None:
     """Raise an error if a parameter does not exist."""
-    instance(given, Mapping, "parameters", "a mapping from names to values")
-    unknown = [name for name in given if name not in names]
-    if unknown:
-        raise CobayesError(
-            f"there is no parameter {unknown[0]!r}.", f"choose from {', '.join(names)}."
-        )
+    expected = 'a mapping from names to values, such as {"depth": 1, "rationality": 3.0}'
+    for name in instance(given, Mapping, "parameters", expected):
+        one_of(name, "the name of a parameter", names)

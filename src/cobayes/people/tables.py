@@ -14,6 +14,7 @@ import pandas as pd
 
 from cobayes._input.labels import suggest
 from cobayes._input.text import advice, find_delimiter, with_decimal_point
+from cobayes._input.validation import quoted
 from cobayes._output import without_guard
 from cobayes.errors import CobayesError, warn_user
 from cobayes.people.problems import Array
@@ -44,7 +45,7 @@ def read_frame(table: Any, names: Mapping[str, str] | None = None) -> pd.DataFra
         try:
             frame = pd.DataFrame(table).reset_index(drop=True)
         except (TypeError, ValueError) as error:
-            raise CobayesError(f"the choices cannot be read as a table: {error}.") from None
+            raise CobayesError(f"{quoted(table)} cannot be read as a table: {error}.") from None
     for theirs in names.values():
         if theirs not in frame.columns:
             raise CobayesError(

@@ -12,7 +12,6 @@ from cobayes._input.validation import instance, one_of, whole_number
 from cobayes._output import percent, probability_text
 from cobayes.errors import CobayesError
 from cobayes.people import Comparison, Fit, GroupFit, Recovery
-from cobayes.people.family import depth_name
 from cobayes.plots.house import (
     BLUE,
     COLORMAP,
@@ -170,7 +169,7 @@ def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None 
                 markers[number % len(markers)],
                 color=colours[number % len(colours)],
                 markersize=4,
-                label=f"depth {depth_name(depth)}",
+                label=f"depth {depth:g}",
             )
     missing = len(values) - len(order)
     left_out = f"; not identified: {missing} of {len(values)}" if missing else ""
@@ -279,7 +278,7 @@ def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
             va="center",
             color="white" if share < 0.5 else INK,
         )
-    across, down = ([depth_name(depth) for depth in axis] for axis in (table.columns, table.index))
+    across, down = ([f"{depth:g}" for depth in axis] for axis in (table.columns, table.index))
     ax.set_xticks(range(len(across)), across)
     ax.set_yticks(range(len(down)), down)
     ax.set_xlabel("depth with the highest likelihood")

@@ -10,7 +10,6 @@ import numpy as np
 
 from cobayes._output import probability_text
 from cobayes.people import Comparison, Fit, GroupFit, calibration
-from cobayes.people.family import depth_name
 from cobayes.plots.house import new_figure
 from cobayes.report.section import Context, Recipe, Section, prose, written_section
 
@@ -88,7 +87,7 @@ def shown_comparison(comparison: Comparison) -> pd.DataFrame:
 
 def fit_in_words(fit: Fit) -> str:
     """Return one sentence about the data and the depths of the fit."""
-    frame, depths = fit.choices.frame, ", ".join(map(depth_name, fit.family.depth))
+    frame, depths = fit.choices.frame, ", ".join(f"{depth:g}" for depth in fit.family.depth)
     people = f" by {frame['person'].nunique()} people" if "person" in frame.columns else ""
     return (
         f"{len(fit.choices):,} responses{people} on {len(fit.problems)} "
@@ -114,7 +113,7 @@ def _estimates(fit: Fit, _: Context) -> Section:
     if fit.by is not None:
         figures = {name: new_figure(6.4, 3.6) for name in _drawn(fit)}
         if len(fit.family.depth) > 1:
-            depths = {depth_name(k): int((table["depth"] == k).sum()) for k in fit.family.depth}
+            depths = {f"{k:g}": int((table["depth"] == k).sum()) for k in fit.family.depth}
     for name, figure in figures.items():
         plot_estimates(fit, name, ax=figure.subplots())
     fixed = {name: low for name, (low, high) in fit.family.bounds.items() if low == high}
