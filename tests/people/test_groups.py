@@ -10,7 +10,7 @@ from scipy.special import expit
 
 import cobayes as cb
 from cobayes import people
-from cobayes.people import Family, candidates, groups
+from cobayes.people import Family, groups
 
 RNG = np.random.default_rng(3)
 PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(6), size=3).T + 1e-3 for i in range(6)}
@@ -49,7 +49,7 @@ def test_posterior_is_that_of_a_grid(study):
 
 def test_truth_has_uniform_ranks_among_the_draws(monkeypatch):
     # Simulation-based calibration: the truth is drawn from the prior of the model.
-    monkeypatch.setattr(candidates, "MOST", 256)
+    monkeypatch.setattr(groups, "MOST", 256)
     ranks = []
     for seed in range(12):
         random = np.random.default_rng(seed)

@@ -64,10 +64,8 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
         found[str(name)] = given
     for name, prior in _read_priors(priors, found).items():
         if name not in found:
-            raise CobayesError(
-                f"the priors name {name!r}, but no problem has that name.",
-                suggest(name, list(found)),
-            )
+            message = f"the priors name {name!r}, but no problem has that name."
+            raise CobayesError(message, suggest(name, list(found)))
         prior = found[name].model.distribution(prior, name=f"prior of problem {name!r}")
         found[name] = Problem(name, found[name].task, prior)
     return found
@@ -213,9 +211,8 @@ def _lessons(
         )
     steps = rows.drop_duplicates(["lesson", "round"]).sort_values(["lesson", "round"])
     before = steps.groupby("lesson").shift()
-    is_first = before["round"].isna()
     if response == "choice":
-        good = is_first | (steps["hypothesis"] == before["hypothesis"])
+        good = before["round"].isna() | (steps["hypothesis"] == before["hypothesis"])
         hint = "add a column 'lesson' that numbers a person's lessons on a problem."
         message = "the truth changes within a lesson."
         require(frame, good.sort_index(), "hypothesis", message, hint)
@@ -280,9 +277,7 @@ def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
         )
     total = counts.sum()
     if not 0 < total <= MOST_RESPONSES:
-        raise CobayesError(
-            f"the counts sum to {total:,.0f} responses; expected 1 to {MOST_RESPONSES:,}."
-        )
+        raise CobayesError(f"the counts sum to {total:,.0f}; expected 1 to {MOST_RESPONSES:,}.")
     return frame.loc[frame.index.repeat(counts.astype(np.int64).tolist())].assign(count=1)
 
 

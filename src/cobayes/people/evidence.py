@@ -205,7 +205,7 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
         start = climb(own.take(everybody, is_pooled=True)).parameters
         for person in everybody:
             others = own.take(everybody[everybody != person], is_pooled=True)
-            found = maximise(others, start)
+            found = maximise(others.evaluate, start, own.low, own.high)
             training[person, number] = found.value[0]
             alone = own.take(everybody[person : person + 1])
             held_out[person, number] = alone.log_likelihoods(found.parameters)[0]

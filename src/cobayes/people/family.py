@@ -122,11 +122,9 @@ class Family:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "depth", as_depths(self.depth))
-        features = {} if self.features is None else self.features
-        expected = "a mapping from names to tables or functions"
-        object.__setattr__(
-            self, "features", dict(instance(features, Mapping, "features", expected))
-        )
+        given, expected = self.features, "a mapping from names to tables or functions"
+        features = {} if given is None else instance(given, Mapping, "features", expected)
+        object.__setattr__(self, "features", dict(features))
         one_of(self.response, "response", RESPONSES)
         hint = "'truth' uses a 0/1 table without normalisation, as rational speech acts do."
         one_of(self.literal, "literal", ("likelihood", "truth"), hint)
@@ -143,7 +141,7 @@ class Family:
             name: _bounded(name, getattr(self, name), *_LIMITS.get(name, (0.0, MOST)))
             for name in names
         }
-        found |= {name: self._weight(name) for name in self.features or {}}
+        found |= {name: self._weight(name) for name in features}
         object.__setattr__(self, "bounds", found)
         low, high = found[self.recursion]
         if math.inf in self.depth and not (low <= 1.0 <= high or self.has_recursion(math.inf)):
@@ -238,9 +236,8 @@ class Family:
 
     def has_recursion(self, depth: float) -> bool:
         """Whether the belief or the update of a learner in mind has a finite depth above 0."""
-        return any(
-            1 <= used < math.inf for used in (self.learner_depth(depth), self.followed_depth(depth))
-        )
+        depths = self.learner_depth(depth), self.followed_depth(depth)
+        return any(1 <= used < math.inf for used in depths)
 
     def learner_depth(self, depth: float) -> float:
         """Depth of the learner in mind of a person of this depth."""

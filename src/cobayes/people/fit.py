@@ -13,10 +13,9 @@ from scipy.special import chdtri
 from cobayes._input.labels import shorten
 from cobayes._input.validation import generator, number_between, one_of, whole_number
 from cobayes.errors import CobayesError, import_optional, warn_user
-from cobayes.people.candidates import draw_group
 from cobayes.people.choices import Choices, read_choices, read_problems
 from cobayes.people.family import Family, as_family
-from cobayes.people.groups import GroupFit
+from cobayes.people.groups import GroupFit, draw_group
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.maximise import Maximum, climb, profile
 from cobayes.people.nuts import draw_by_nuts

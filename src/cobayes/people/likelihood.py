@@ -109,9 +109,9 @@ class Likelihood:
         """Return the parameters whose positions between their bounds have these logits."""
         return self.low + (self.high - self.low) * special.expit(points)
 
-    def on_line(self, points: Array) -> Evaluation:
-        """Return the sums over the rows of every unit at points on the logit scale."""
-        value, gradient, information = self.evaluate(self.from_line(points))
+    def on_line(self, points: Array, units: Positions | None = None) -> Evaluation:
+        """Return what `evaluate` returns, at points on the logit scale."""
+        value, gradient, information = self.evaluate(self.from_line(points), units)
         slope = (self.high - self.low) * special.expit(points) * special.expit(-points)
         information = information * slope[:, :, None] * slope[:, None, :]
         return Evaluation(value, gradient * slope, information)
@@ -225,10 +225,11 @@ class Likelihood:
                 information[:, q, p] = information[:, p, q]
         return Evaluation(value, gradient, information)
 
-    def evaluate(self, values: Array) -> Evaluation:
-        """Return the sums over the rows of every unit."""
-        rows = self.by_row(values, self.names)
-        return Evaluation(*(np.add.reduceat(part, self._starts, axis=0) for part in rows))
+    def evaluate(self, values: Array, units: Positions | None = None) -> Evaluation:
+        """Return the sums over the rows of every unit, or of some units."""
+        own = self if units is None else self.take(units)
+        rows = own.by_row(values, self.names)
+        return Evaluation(*(np.add.reduceat(part, own._starts, axis=0) for part in rows))
 
     def log_likelihoods(self, values: Array) -> Array:
         """Return log-likelihoods of every unit at many parameters: (..., u, p) gives (..., u)."""

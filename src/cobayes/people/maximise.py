@@ -6,14 +6,14 @@ together, each with its own damping; units that have converged are left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize.elementwise import find_root
 
-from cobayes.people.likelihood import Likelihood
+from cobayes.people.likelihood import Evaluation, Likelihood
 from cobayes.people.problems import Array, Positions
 
 # Number of points between the bounds among which starting points are chosen.
@@ -71,7 +71,7 @@ def climb(likelihood: Likelihood, num_starts: int = 4) -> Maximum:
         values = likelihood.log_likelihoods(points[1:])
         likeliest = 1 + np.argsort(-values, axis=0)[: num_starts - 1]
         starts = np.concatenate([starts, points[likeliest, every]])
-    climbs = [maximise(likelihood, start) for start in starts]
+    climbs = [maximise(likelihood.evaluate, start, low, high) for start in starts]
     best = np.argmax([found.value for found in climbs], axis=0)
     return Maximum(*(np.stack(parts)[best, every] for parts in zip(*climbs, strict=True)))
 
@@ -82,22 +82,25 @@ def _inside(likelihood: Likelihood, parameters: Array) -> Array:
     return np.clip(parameters, likelihood.low + margin, likelihood.high - margin)
 
 
-def maximise(likelihood: Any, start: Array, fixed: Sequence[int] = ()) -> Maximum:
+def maximise(
+    evaluate: Callable[..., Evaluation], start: Array, low: Array, high: Array, fixed: int = -1
+) -> Maximum:
     """Maximise the likelihood within bounds from a starting point, for all units at once.
 
     Parameters
     ----------
-    likelihood
-        A `Likelihood`, or anything else with `evaluate`, `take`, `low` and `high`.
+    evaluate
+        A function like `Likelihood.evaluate`.
     start
         (units, free).
+    low, high
+        The bounds, (free,).
     fixed
-        Positions of parameters that stay where they are.
+        Position of a parameter that stays where it is; -1: none.
     """
-    low, high, is_fixed = likelihood.low, likelihood.high, np.zeros(start.shape[1], dtype=bool)
-    is_fixed[list(fixed)] = True
+    is_fixed = np.arange(start.shape[1]) == fixed
     parameters = start.copy()
-    value, gradient, information = likelihood.evaluate(parameters)
+    value, gradient, information = evaluate(parameters)
     curvature = information.copy()
     damping = np.full(len(start), DAMPING)
     converged = np.isfinite(value)
@@ -112,7 +115,7 @@ def maximise(likelihood: Any, start: Array, fixed: Sequence[int] = ()) -> Maximu
         if not len(active):
             break
         trial = np.clip(parameters[active] + step, low, high)
-        new = likelihood.take(active).evaluate(trial)
+        new = evaluate(trial, active)
         # Steps without gain are accepted, too: near the maximum the gain may be below rounding.
         better = new.value >= value[active]
         took, kept = active[better], active[~better]
@@ -185,7 +188,8 @@ def profile(
         # At a bound the expected information can be so large that no step leaves it.
         start = _inside(likelihood, maximum.parameters[units])
         start[:, column] = at
-        found = maximise(likelihood.take(units), start, [column])
+        own = likelihood.take(units)
+        found = maximise(own.evaluate, start, own.low, own.high, column)
         # Signed roots are nearly linear in the parameter, so few steps are needed.
         lost = np.sqrt(np.maximum(maximum.value[units] - found.value, 0.0)) - np.sqrt(drop)
         return np.where(np.isfinite(lost), lost, 1e3)

@@ -311,12 +311,10 @@ def replicate(
         )
     whole_number(num_draws, "num_draws", 1)
     random = generator(rng)
-    parts = list(fit.at_best())
-    likelihood, _, values = parts[0]
-    shape = len(fit.choices), likelihood.scores(values).even.shape[1]
-    fitted, mean, even = np.zeros((3, *shape))
+    num_options = fit.choices.situations.tables.log_matrix.shape[1 if fit.family.is_teacher else 2]
+    fitted, mean, even = np.zeros((3, len(fit.choices), num_options))
     drawn = np.empty((num_draws, NUM_REPLICATES, len(fit.choices)), dtype=np.int64)
-    for likelihood, _, parameters in parts:
+    for likelihood, _, parameters in fit.at_best():
         own = likelihood.rows
         even[own] = likelihood.scores(parameters).even
         fitted[own], _ = likelihood.responses(parameters)

@@ -314,10 +314,7 @@ class Fit:
         )
 
     def _repr_html_(self) -> str:
-        units = ["everybody"] if self.by is None else [str(unit) for unit in self.units]
-        table = self.estimates.drop(columns=self.by or [])
-        table.index = units
-        shown = table.to_html(float_format=lambda x: f"{x:.2f}", max_rows=20)
+        shown = self.estimates.to_html(float_format="{:.2f}".format, max_rows=20, index=False)
         return f"<p>{escape(repr(self))}</p>{shown}"
 
 
