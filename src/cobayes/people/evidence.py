@@ -136,12 +136,9 @@ def compare(
         found = exceedance(evidence)
         is_best = evidence > evidence.max(axis=1, keepdims=True) - TIE
         is_best &= is_best.sum(axis=1, keepdims=True) == 1
-        table = table.assign(
-            num_best=is_best.sum(axis=0),
-            frequency=found.frequencies,
-            exceedance=found.exceedance,
-            protected=found.protected,
-        )
+        table["num_best"] = is_best.sum(axis=0)
+        shares = [found.frequencies, found.exceedance, found.protected]
+        table[["frequency", "exceedance", "protected"]] = np.transpose(shares)
     tell = teller(progress)
     for number, (name, fit) in enumerate(fits.items()):
         if cross_validation:

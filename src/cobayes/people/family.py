@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from cobayes._input.validation import instance, one_of
 from cobayes.errors import CobayesError
@@ -141,7 +141,19 @@ class Family:
             name: _bounded(name, getattr(self, name), *_LIMITS.get(name, (0.0, MOST)))
             for name in names
         }
-        found |= {name: self._weight(name) for name in features}
+        if features and not self.is_teacher:
+            raise CobayesError(
+                f"response={self.response!r} has no features.",
+                "features describe data, which learners do not choose: drop them.",
+            )
+        all_alike = dict.fromkeys(features, self.weights)
+        weights = self.weights if isinstance(self.weights, Mapping) else all_alike
+        for name in features:
+            if name in self.__dataclass_fields__ and name != "features":
+                raise CobayesError(f"a feature cannot be called {name!r}: it is a setting.")
+            if name not in weights:
+                raise CobayesError(f"the feature {name!r} has no bounds in weights.")
+            found[name] = _bounded(name, weights[name], -MOST)
         object.__setattr__(self, "bounds", found)
         low, high = found[self.recursion]
         if math.inf in self.depth and not (low <= 1.0 <= high or self.has_recursion(math.inf)):
@@ -151,20 +163,6 @@ class Family:
                 f"use finite depths, or leave {self.recursion} at 1"
                 + ("." if self.is_teacher else "; the exponent of a response is sharpness."),
             )
-
-    def _weight(self, name: str) -> tuple[float, float]:
-        """Return the bounds of a feature's weight."""
-        if not self.is_teacher:
-            raise CobayesError(
-                f"response={self.response!r} has no features.",
-                "features describe data, which learners do not choose: drop them.",
-            )
-        if name in self.__dataclass_fields__ and name != "features":
-            raise CobayesError(f"a feature cannot be called {name!r}: it is a setting.")
-        if isinstance(self.weights, Mapping) and name not in self.weights:
-            raise CobayesError(f"the feature {name!r} has no bounds in weights.")
-        own = self.weights[name] if isinstance(self.weights, Mapping) else self.weights
-        return _bounded(name, own, -MOST)
 
     @property
     def is_teacher(self) -> bool:
@@ -223,11 +221,6 @@ class Family:
         """
         low, high = self.low[self.columns], self.high[self.columns]
         return low + (high - low) * expit(points)
-
-    def to_line(self, values: Array) -> Array:
-        """Return the logits of parameters; the inverse of `from_line`."""
-        low, high = self.low[self.columns], self.high[self.columns]
-        return logit((values - low) / (high - low))
 
     def usual(self, name: str) -> tuple[float, float]:
         """Return the usual range of a parameter, within its bounds."""

@@ -253,8 +253,11 @@ def _collect(
         *np.full((2, *shape[::2]), np.nan),
     )
     for number, (likelihood, found) in enumerate(zip(likelihoods, maxima, strict=True)):
-        columns = likelihood.columns
-        estimates.parameters[:, number, columns] = _snap(likelihood, found.parameters)
+        columns, low, high = likelihood.columns, likelihood.low, likelihood.high
+        # Estimates that differ from a bound only by rounding are set to the bound.
+        values, near = found.parameters, 1e-9 * (high - low)
+        values = np.where(values - low < near, low, values)
+        estimates.parameters[:, number, columns] = np.where(high - values < near, high, values)
         known = estimates.is_identified[:, number, columns] = _identified(likelihood, found)
         units = np.flatnonzero(estimates.best == number)
         if intervals is not None and len(units) and columns:
@@ -263,14 +266,6 @@ def _collect(
             ends = _interval_ends(*own, known[units], intervals, confidence)
             estimates.low[units[:, None], columns], estimates.high[units[:, None], columns] = ends
     return estimates
-
-
-def _snap(likelihood: Likelihood, parameters: Array) -> Array:
-    """Set estimates that differ from a bound only by rounding to the bound."""
-    low, high = likelihood.low, likelihood.high
-    near = 1e-9 * (high - low)
-    parameters = np.where(parameters - low < near, low, parameters)
-    return np.where(high - parameters < near, high, parameters)
 
 
 def _identified(likelihood: Likelihood, found: Maximum) -> NDArray[np.bool_]:

@@ -171,24 +171,18 @@ class GroupFit:
     def to_arviz(self) -> Any:
         """Return the draws for ArviZ, with the coordinates person, depth and parameter."""
         arviz = import_optional("arviz_base", "people", "to_arviz()")
-        names, depths = self.fit.family.free_names(), self.fit.family.depth
-        return arviz.from_dict(
-            {
-                "posterior": self.draws,
-                "constant_data": {
-                    "depth_probability": self.depth_probability,
-                    "effective": self.effective,
-                },
-            },
-            coords={
-                "person": [str(unit) for unit in self.fit.units],
-                "depth": [f"{depth:g}" for depth in depths],
-                "parameter": list(names),
-            },
-            dims={key: ["person"] for key in (*names, "person_depth", "effective")}
-            | {"median": ["parameter"], "spread": ["parameter"], "share": ["depth"]}
-            | {"depth_probability": ["person", "depth"]},
-        )
+        names = self.fit.family.free_names()
+        fixed = {"depth_probability": self.depth_probability, "effective": self.effective}
+        coords = {
+            "person": [str(unit) for unit in self.fit.units],
+            "depth": [f"{depth:g}" for depth in self.fit.family.depth],
+            "parameter": list(names),
+        }
+        dims = {key: ["person"] for key in (*names, "person_depth", "effective")}
+        dims |= {"median": ["parameter"], "spread": ["parameter"], "share": ["depth"]}
+        dims |= {"depth_probability": ["person", "depth"]}
+        content = {"posterior": self.draws, "constant_data": fixed}
+        return arviz.from_dict(content, coords=coords, dims=dims)
 
     def plot(self, parameter: str = "rationality", *, ax: Any = None) -> Any:
         """Draw the shrinkage of a parameter: `cobayes.plots.plot_shrinkage`."""
@@ -219,8 +213,10 @@ def _summary(draws: Array) -> Array:
 
 def draw_group(alone: Fit, num_draws: int, random: np.random.Generator, tell: Progress) -> GroupFit:
     """Return one chain of draws: of the group, and of all people for each draw of the group."""
-    median = np.median(alone.arrays.at_best[:, alone.family.columns], axis=0)
-    mean = np.clip(alone.family.to_line(median), -4.0, 4.0)
+    own = alone.family.columns
+    low, high = alone.family.low[own], alone.family.high[own]
+    places = (np.median(alone.arrays.at_best[:, own], axis=0) - low) / (high - low)
+    mean = np.clip(special.logit(places), -4.0, 4.0)
     spread = np.ones(len(mean))
     for number in range(NUM_ROUNDS):
         # Normal approximations are inaccurate for few responses: candidates are drawn again around

@@ -221,16 +221,15 @@ class Fit:
                 for name, own in likelihood.parameters(values).items():
                     draws[name][0, number, units] = own
                 logs[0, number, likelihood.rows] = likelihood.by_row(values).value
-        return arviz.from_dict(
-            {
-                "posterior": draws,
-                "log_likelihood": {"response": logs},
-                "observed_data": {"response": self.choices.response},
-                "constant_data": {"effective_draws": effective},
-            },
-            coords={label: [str(unit) for unit in self.units] or ["everybody"]},
-            dims={name: [label] for name in (*names, "effective_draws")} | {"response": ["row"]},
-        )
+        content = {
+            "posterior": draws,
+            "log_likelihood": {"response": logs},
+            "observed_data": {"response": self.choices.response},
+            "constant_data": {"effective_draws": effective},
+        }
+        coords = {label: [str(unit) for unit in self.units] or ["everybody"]}
+        dims = {name: [label] for name in (*names, "effective_draws")} | {"response": ["row"]}
+        return arviz.from_dict(content, coords=coords, dims=dims)
 
     def save(self, path: str | Path) -> None:
         """Write the fit with its choices and problems into one file, for `load`.

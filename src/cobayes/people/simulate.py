@@ -86,8 +86,7 @@ def simulate(
         fitted["depth"] = fit.estimates["depth"]
         parameters = dict(fitted.loc[0]) if fit.by is None else fitted.assign(person=fit.units)
     family = as_family(family)
-    is_table = hasattr(parameters, "columns")
-    count = 1 if is_table else whole_number(num_people, "num_people", 1)
+    count = 1 if hasattr(parameters, "columns") else whole_number(num_people, "num_people", 1)
     known = list(read_problems(problems, priors).values())
     require_affordable_lessons(count * len(known) * num_lessons, num_rounds, known)
     random = generator(rng)

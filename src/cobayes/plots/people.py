@@ -214,12 +214,7 @@ def plot_recovery(
     ax = axes_or_new(ax, (4.4, 4.2))
     truth, guess, low, high = (
         table[name].to_numpy()
-        for name in (
-            parameter,
-            f"{parameter}_estimate",
-            f"{parameter}_low",
-            f"{parameter}_high",
-        )
+        for name in (parameter, f"{parameter}_estimate", f"{parameter}_low", f"{parameter}_high")
     )
     missed = ~((low <= truth) & (truth <= high)) & np.isfinite(guess)
     ends = (np.nanmin(truth), np.nanmax(truth))
