@@ -76,9 +76,9 @@ class Likelihood:
         self.columns = [family.names.index(name) for name in self.names]
         self.low, self.high = family.low[self.columns], family.high[self.columns]
         self._inner = [name for name in self.names if name in family.inner]
-        sizes, self.num_units = [len(rows) for rows in groups], len(groups)
+        sizes, self.num_units = np.array([len(rows) for rows in groups]), len(groups)
         self.rows, self.units = np.concatenate(groups), np.repeat(np.arange(len(groups)), sizes)
-        self._starts = np.cumsum([0, *sizes[:-1]])
+        self._starts, self._ends = np.cumsum(sizes) - sizes, np.cumsum(sizes)
         self.answer = (choices.datum if family.is_teacher else choices.hypothesis)[self.rows]
         known = choices.situations
         self._at = known.at[self.rows]
@@ -96,8 +96,7 @@ class Likelihood:
 
         A unit may occur several times.
         """
-        every = np.split(np.arange(len(self.rows)), self._starts[1:])
-        places = [every[unit] for unit in units]
+        places = [np.arange(self._starts[unit], self._ends[unit]) for unit in units]
         kept = np.concatenate(places)
         scores = None if self._scores is None else self._scores.take(kept)
         groups = [self.rows[own] for own in ([kept] if is_pooled else places)]
