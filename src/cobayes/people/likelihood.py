@@ -96,7 +96,7 @@ class Likelihood:
 
         A unit may occur several times.
         """
-        places = [np.arange(self._starts[unit], self._ends[unit]) for unit in units]
+        places = [np.arange(int(self._starts[unit]), int(self._ends[unit])) for unit in units]
         kept = np.concatenate(places)
         scores = None if self._scores is None else self._scores.take(kept)
         groups = [self.rows[own] for own in ([kept] if is_pooled else places)]
