@@ -120,7 +120,7 @@ def _show_rules(found: list[Ensemble]) -> None:
         rounds = [one.quantile(share) for one in needed]
         return [f"more than {last}" if k is None else str(k) for k in rounds]
 
-    beliefs = [(e.mean()[-1], e.stderr()[-1]) for e in found]
+    beliefs = [f"{e.mean()[-1]:.4f} ± {e.stderr()[-1]:.4f}" for e in found]
     rows = [
         ("half of the learners", *by(0.5)),
         ("a quarter", *by(0.25)),
@@ -128,10 +128,7 @@ def _show_rules(found: list[Ensemble]) -> None:
         ("nine in ten", *by(0.9)),
         ("mean", *map(_mean_rounds, found)),
         (f"not sure after {last}", *(f"{100 * (1 - e.cumulative()[-1]):.3g} %" for e in needed)),
-        (
-            f"mean belief after {last}",
-            *(f"{mean:.4f} ± {error:.4f}" for mean, error in beliefs),
-        ),
+        (f"mean belief after {last}", *beliefs),
     ]
     terminal.show_table(
         f"Rounds until the learner is {100 * needed[0].level:g} % sure of "

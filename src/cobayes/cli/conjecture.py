@@ -83,15 +83,8 @@ def _show_check(outcome: CertificateCheck) -> None:
 
 
 def _show_limit(outcome: LimitCheck) -> None:
-    rows = [
-        (
-            f"1e{size:g}",
-            f"{found.value:.3f} ± {found.stderr:.1g}",
-            f"{(found.value - 1.0) / found.stderr:.1f}",
-        )
-        for size, found in outcome.at_sizes.items()
-    ]
-    limit = f"{outcome.limit.value:.3f} ± {outcome.limit.stderr:.1g}"
+    ratios = {f"1e{size:g}": ratio for size, ratio in outcome.at_sizes.items()}
+    ratios["limit"] = outcome.limit
     terminal.show_table(
         "Conjecture 5.3, l1 distance, small perturbations",
         [
@@ -99,7 +92,10 @@ def _show_limit(outcome: LimitCheck) -> None:
             ("failure rate over its bound, at least", ">"),
             ("standard errors above one", ">"),
         ],
-        [*rows, ("limit", limit, f"{outcome.standard_errors:.1f}")],
+        [
+            (name, f"{r.value:.3f} ± {r.stderr:.1g}", f"{(r.value - 1.0) / r.stderr:.1f}")
+            for name, r in ratios.items()
+        ],
     )
     verdict = "confirmed" if outcome.is_confirmed else "NOT confirmed"
     terminal.show(f"counter-example for all small perturbations {verdict}")

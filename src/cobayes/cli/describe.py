@@ -94,7 +94,9 @@ def examples(given: Given) -> None:
         if given.as_json:
             terminal.show_json([_summary(example) for example in library.values()])
             return
-        rows = [[name, _size(example), example.title] for name, example in library.items()]
+        rows = [
+            [name, "{} x {}".format(*one.model.shape), one.title] for name, one in library.items()
+        ]
         terminal.show_table(None, [("name", "<"), ("size", ">"), ("what it is", "<")], rows)
         terminal.show(
             "Every command that reads a matrix accepts example:NAME (M1 and M1p also work)."
@@ -110,10 +112,6 @@ def examples(given: Given) -> None:
         terminal.show_json({**_summary(example), **more})
     elif given.csv is None:
         _show_example(example)
-
-
-def _size(example: Example) -> str:
-    return f"{example.model.num_data} x {example.model.num_hypotheses}"
 
 
 def _summary(example: Example) -> dict[str, Any]:

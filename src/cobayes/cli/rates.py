@@ -80,10 +80,9 @@ def _show(
         rows.append(row)
     terminal.show_table("asymptotic rates, nats per round", columns, rows)
     if len(table) > 1:
-        means = {
-            name: sum(e[key]["rate"] for e in table) / len(table) for key, name in names.items()
-        }
-        text = ", ".join(f"{name} {mean:.5g}" for name, mean in means.items())
+        means = [sum(entry[key]["rate"] for entry in table) / len(table) for key in names]
+        pairs = zip(names.values(), means, strict=True)
+        text = ", ".join(f"{name} {mean:.5g}" for name, mean in pairs)
         terminal.show(f"mean rate over the hypotheses: {text}")
     if any(entry[key]["rate"] == float("inf") for entry in table for key in names):
         terminal.show_text(

@@ -14,7 +14,7 @@ import threading
 import time
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any
 
 import click
 
@@ -238,11 +238,8 @@ def patience(doing: str) -> Iterator[None]:
         watcher.join()
 
 
-class ProgressLine:
+class ProgressLine(contextlib.AbstractContextManager):
     """One line on stderr, overwritten on a terminal; use it as a context manager."""
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         if sys.stderr.isatty():

@@ -114,19 +114,14 @@ def _extra_moves(walk: Lesson) -> int | None:
 
 
 def _as_dict(made: GridWorld, walks: list[Lesson], moves: str) -> dict[str, Any]:
-    return {
-        "world": made.settings(),
-        "matrix_at_start": made.matrix_at(made.start).to_dict(),
-        "moves": moves,
-        "walks": [
-            {
-                **walk.to_dict(),
-                "extra_moves": _extra_moves(walk),
-                "rounds_until_95_percent_sure": walk.rounds_until(0.95),
-            }
-            for walk in walks
-        ],
-    }
+    found = []
+    for walk in walks:
+        more = {"extra_moves": _extra_moves(walk)}
+        found.append(
+            walk.to_dict() | more | {"rounds_until_95_percent_sure": walk.rounds_until(0.95)}
+        )
+    start = made.matrix_at(made.start).to_dict()
+    return {"world": made.settings(), "matrix_at_start": start, "moves": moves, "walks": found}
 
 
 def _show(walks: list[Lesson]) -> None:
@@ -186,9 +181,9 @@ def _show_beliefs(walks: list[Lesson]) -> None:
         show_lesson(walk, f"{walk.rule_name}: the watcher's belief after every move")
     for walk in walks:
         sure = walk.rounds_until(0.95)
-        understood = (
-            "never 95 % sure" if sure is None else f"95 % sure after {counted(sure, 'move')}"
-        )
+        understood = "never 95 % sure"
+        if sure is not None:
+            understood = f"95 % sure after {counted(sure, 'move')}"
         end = f"{goal} after {counted(walk.num_rounds, 'move')}"
         extra = f" ({_extra_moves(walk)} more than needed)" if walk.is_over else ""
         arrived = f"{'' if walk.is_over else 'not '}at {end}{extra}"
