@@ -219,12 +219,12 @@ def test_bad_world_gets_a_clear_error(message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("A..B\n.S.", "[3, 4] squares"),
+        ("A..B\n.S.", "[3, 4]"),
         ("A..B\n....", "0 starts"),
         ("A..B\nS..S", "2 starts"),
         ("A..A\n.S..", "second time"),
         ("A.?B\n.S..", "'?' at (0, 2)"),
-        ("", "[0] squares"),
+        ("", "[0]"),
     ],
 )
 def test_bad_drawing_gets_a_clear_error(text, message):

@@ -37,7 +37,7 @@ STANDARD_ERRORS = 6.0
 MOST_PAIRS = 20_000_000
 # The longest witness: its data are observed one by one, in about 0.1 ms each.
 LONGEST_WITNESS = 10_000
-# Size of the tree of data that encloses the success rate; it takes about a second.
+# Depth and number of leaves of the tree of data that encloses the success rate: about a second.
 ENCLOSURE_ROUNDS, ENCLOSURE_LEAVES = 100, 100_000
 
 
@@ -412,7 +412,7 @@ def witness_margin(certificate: Certificate) -> float:
         raise CobayesError(
             f"the distance is {certificate.distance!r}, or the learner's prior is smaller than the "
             "teacher's at other hypotheses than the taught one.",
-            "give the distance 'tv', and a learner's prior that is smaller at the taught one only.",
+            "give the distance 'tv', and a prior that is smaller at the taught hypothesis only.",
         )
     rule = SCBI(certificate.model)
     agents = Learner(rule, own), Learner(rule, theirs)

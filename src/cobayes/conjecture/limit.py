@@ -61,9 +61,9 @@ def limit_slope(
 ) -> LimitSlope:
     """Estimate the failure rate divided by Conjecture 5.3's bound in L1, for tiny perturbations.
 
-    The learner's prior is the teacher's plus a multiple of a direction. The estimate is a lower
-    bound on this ratio, which grows with the number of rounds and converges to the ratio. A value
-    above one contradicts the conjecture.
+    The learner's prior is the teacher's plus a multiple of a direction. The result is an estimate
+    of a lower bound on the ratio. The lower bound grows with the number of rounds and converges to
+    the ratio; a value above one contradicts the conjecture.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class _Sequences:
         self.scales = np.full(count, math.log(np.abs(ratio).max()))
         self.log_believed = self.log_taught.copy()
         self.is_apart = np.zeros(count, dtype=np.bool_)
-        # Logarithms: of the beliefs' L1 distance relative to the perturbation's size, of weights.
+        # Logarithms: of the beliefs' L1 distance divided by the perturbation's, and of weights.
         self.log_differences = np.zeros(count)
         self.log_weights = np.zeros(count)
 

@@ -1,8 +1,9 @@
 """Worlds: a walker shows its goal by its moves, and a watcher infers it.
 
 Modules load when they are first used. ``import cobayes`` registers the grid world with Gymnasium.
-Gymnasium has no entry points for environments, and importing it would make ``import cobayes`` slow:
-if it is not loaded yet, the environment is registered right after Gymnasium is imported.
+Gymnasium has no entry points for environments, and importing it here would make ``import cobayes``
+slow. Therefore, if Gymnasium is not loaded yet, an import hook registers the environment later,
+right after the import of Gymnasium.
 """
 
 import sys

@@ -63,7 +63,7 @@ class GridWorld(World):
         Squares that cannot be entered.
     actions
         Names of moves ("left", "up", "right", "down", "stay", "up-left", ...), or a mapping
-        from name to (rows, columns) to go.
+        from the name of each move to its step (rows, columns).
     slip
         The probability that one of the other moves happens instead of the intended move; all others
         are equally likely.
@@ -115,7 +115,7 @@ class GridWorld(World):
         moves = _read_moves(actions)
         slip = number_between(slip, "slip", 0.0, 1.0, closed="low")
         if slip > 0.0 and len(moves) == 1:
-            raise CobayesError("there is one move only; a slip needs another one.", "use slip=0.")
+            raise CobayesError("slip is positive, but there is one move only.", "use slip=0.")
         vars(self).update(width=width, height=height, slip=slip)
         vars(self).update(goals=places, actions=moves, walls=blocked)
         states = [square for square in np.ndindex(shape) if square not in blocked]
@@ -205,8 +205,8 @@ class GridWorld(World):
         lines = [line.strip() for line in text.strip().splitlines()] or [""]
         if not lines[0] or len({len(line) for line in lines}) != 1:
             raise CobayesError(
-                f"the rows of the board have {sorted({len(line) for line in lines})} squares.",
-                "every row needs the same number of characters.",
+                f"the numbers of squares in a row are {sorted({len(line) for line in lines})}.",
+                "every row of the board needs the same number of characters, at least one.",
             )
         signs = {(r, c): sign for r, line in enumerate(lines) for c, sign in enumerate(line)}
         goals: dict[str, Square] = {}

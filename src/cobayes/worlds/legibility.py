@@ -63,8 +63,8 @@ def plan_walk(
     extra_moves
         The largest number of moves in addition to the shortest walk.
     beam_width
-        The number of partial walks, the likeliest ones, that the search continues. If it is too
-        small for an exact search, a warning says that the plan may not be the best.
+        The largest number of partial walks that the search continues; it keeps the likeliest. A
+        warning is shown if it had to drop some, because the plan may then not be the best.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def plan_walk(
         layer = dict(ranked[:beam_width])
     if is_cut:
         warn_user(
-            f"more than {beam_width} partial walks were found; only the likeliest were continued."
+            f"more than {beam_width} partial walks: only the likeliest were continued; raise beam_width."
         )
     if best is None:
         raise CobayesError("no walk to the goal was found.", "raise beam_width.")
@@ -144,7 +144,7 @@ def _better(known: Walk, way: Walk) -> Walk:
 
 @dataclass(frozen=True, repr=False)
 class Legibility:
-    """The number of moves until a watcher is sure of the goal, and to the goal, over many walks.
+    """Statistics of many walks: moves until the watcher is sure, and moves to the goal.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ def measure_legibility(
     num_rounds: int = 100,
     rng: Any = None,
 ) -> Legibility:
-    """Simulate walks; measure the moves until the watcher is sure of the goal, and to the goal.
+    """Simulate walks; count the moves until the watcher is sure, and the moves to the goal.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ class TabularWorld(World):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any]) -> Self:
-        """Undo `settings`."""
+        """Make the world again from the result of `settings`."""
         table = {as_state(state): dict(enumerate(moves)) for state, moves in settings["table"]}
         return cls(**{**settings, "table": table})
 
@@ -227,7 +227,7 @@ def world_from_gymnasium(
     if start is None:
         chances: Any = getattr(inner, "initial_state_distrib", None)
         if chances is None:
-            raise CobayesError("the environment does not say where it starts.", "give start=...")
+            raise CobayesError("the environment has no first state.", "give one: start=...")
         start = int(np.argmax(chances))
     names = ACTIONS.get(type(inner).__name__) if actions is None else actions
     return TabularWorld(table, start, goals, discount, names)
