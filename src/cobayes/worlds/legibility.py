@@ -126,9 +126,8 @@ def plan_walk(
         is_cut = is_cut or len(ranked) > beam_width
         layer = dict(ranked[:beam_width])
     if is_cut:
-        warn_user(
-            f"more than {beam_width} partial walks: only the likeliest were continued; raise beam_width."
-        )
+        found = f"more than {beam_width} partial walks; only the likeliest were continued"
+        warn_user(f"{found}: a better walk may exist, raise beam_width to find it.")
     if best is None:
         raise CobayesError("no walk to the goal was found.", "raise beam_width.")
     planner = Planner(rule, column, prior, data=best[1])
