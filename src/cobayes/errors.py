@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cobayes.scaling import ScalingResult
@@ -31,14 +31,13 @@ class CobayesError(ValueError):
     entries are likelihoods or weights: check the sign, or exponentiate log values.
     """
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message if hint is None else f"{message}\n  hint: {hint}")
+    def __init__(self, message: str, hint: str | None = None, *more: Any) -> None:
+        super().__init__(message, hint, *more)  # all arguments, so that pickling loses none
         self.message = message
         self.hint = hint
 
-    def __reduce__(self):
-        # Errors are pickled between processes; by default pickling would lose the hint.
-        return (type(self), (self.message, self.hint))
+    def __str__(self) -> str:
+        return self.message if self.hint is None else f"{self.message}\n  hint: {self.hint}"
 
 
 class ConvergenceError(CobayesError):
@@ -63,11 +62,8 @@ class ConvergenceError(CobayesError):
     def __init__(
         self, message: str, hint: str | None = None, result: ScalingResult | None = None
     ) -> None:
-        super().__init__(message, hint)
+        super().__init__(message, hint, result)
         self.result = result
-
-    def __reduce__(self):
-        return (type(self), (self.message, self.hint, self.result))
 
 
 class InfeasibleError(ConvergenceError):

@@ -59,9 +59,6 @@ class Example:
 class UnknownExampleError(CobayesError, KeyError):
     """No example has this name."""
 
-    # KeyError would show the message in quotation marks.
-    __str__ = Exception.__str__
-
 
 class ExampleLibrary(Mapping[str, Example]):
     """A read-only mapping from names to examples; iterating gives the names.
@@ -83,14 +80,8 @@ class ExampleLibrary(Mapping[str, Example]):
         priors = {key: np.array(values) for key, values in entry["priors"].items()}
         for values in priors.values():
             values.flags.writeable = False
-        return Example(
-            name=name,
-            title=entry["title"],
-            description=entry["description"],
-            model=Model.from_dict(entry),
-            priors=priors,
-            hypothesis=entry["hypothesis"],
-        )
+        title, description, taught = entry["title"], entry["description"], entry["hypothesis"]
+        return Example(name, title, description, Model.from_dict(entry), priors, taught)
 
     def __iter__(self) -> Iterator[str]:
         return iter(_entries())

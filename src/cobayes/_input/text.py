@@ -141,17 +141,13 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Cells:
             f"the first line of {file} is read as the hypotheses' labels, though it holds numbers: "
             f"{', '.join(hypotheses[:4])}; add a line of labels if it is the first datum."
         )
-    first = len(body[0]) - len(hypotheses)
-    for position, label in enumerate(hypotheses, start=first + 1):
+    named = [("hypothesis", label, lines[0], skipped + j) for j, label in enumerate(hypotheses, 1)]
+    named += [("datum", label, line, 1) for line, label in zip(lines[1:], data or (), strict=False)]
+    for kind, label, line, column in named:
         if not label:
             raise CobayesError(
-                f"{file}, {lines[0]}, column {position}: the hypothesis has no label.",
-                "name it, or delete the column (a separator at the end of lines adds a column).",
-            )
-    for line, label in zip(lines[1:], data or (), strict=False):
-        if not label:
-            raise CobayesError(
-                f"{file}, {line}, column 1: the datum has no label.", "name it, or delete the line."
+                f"{file}, {line}, column {column}: the {kind} has no label.",
+                "name it, or delete it (a separator at the end of all lines adds a column).",
             )
     return Cells(
         [cells[skipped:] for cells in body],
