@@ -18,7 +18,7 @@ def test_without_zeros_there_is_no_paragraph_about_them():
 def test_zeros_that_do_no_harm_are_called_so():
     text = TREES.check().zeros
     assert text.startswith("2 of 6 entries are zero")
-    assert "every pair that is possible is used" in text
+    assert "every possible pair of datum and hypothesis is used" in text
     assert text in str(TREES.check())
     assert "<p>2 of 6 entries" in TREES.check()._repr_html_()
 
@@ -36,7 +36,7 @@ def test_what_zeros_make_impossible_is_named_with_its_numbers():
 def test_pairs_that_vanish_in_the_limit_are_named():
     triangle = cb.Model([[1, 1], [0, 1]], ["a", "b"], ["x", "y"])
     text = triangle.check().zeros
-    assert "leaves out some pairs" in text
+    assert "leaves out some possible pairs" in text
     assert "'a' for 'y'" in text
 
 

@@ -206,8 +206,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 def not_a_formula(cell: object) -> object:
     """Return a cell for CSV; text that a spreadsheet would execute has an apostrophe in front.
 
-    Numbers are not changed, also if they are given as text. `cobayes.read_model` removes the
-    apostrophe.
+    Numbers are not changed, even if they are text. `cobayes.read_model` removes the apostrophe.
     """
     if not isinstance(cell, str) or not cell.startswith(FORMULA_STARTS):
         return cell

@@ -7,7 +7,7 @@ import os
 from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError
 
-# Work beyond these limits raises an error: 12 hours, and the free memory of a laptop.
+# Work that would take more than 12 hours, or more than the free memory of a laptop, is an error.
 LONGEST_SECONDS = 12 * 3600.0
 LARGEST_BYTES = 8e9
 # Lower bounds on the time per round of a lesson, and per entry of its matrix (measured with

@@ -117,7 +117,7 @@ def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
     if blocks.status == "exact":
         return (
             f"{first} At this prior SCBI can still show every datum equally often on average, and "
-            "every pair that is possible is used."
+            "every possible pair of datum and hypothesis is used."
         )
     unused = np.argwhere((model.matrix > 0.0) & ~blocks.support & (prior > 0.0))
     named = "; ".join(
@@ -128,7 +128,7 @@ def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
     if blocks.status == "limit":
         return (
             f"{first} At this prior SCBI can show every datum equally often on average only if it "
-            f"leaves out some pairs that are possible.{dropped}"
+            f"leaves out some possible pairs of datum and hypothesis.{dropped}"
         )
     reason = explain(
         blocks,
@@ -157,7 +157,7 @@ def proportional_columns(matrix: NDArray[np.float64]) -> list[list[int]]:
 
 
 def first_equal(rows: NDArray[np.float64], tolerance: float) -> NDArray[np.intp]:
-    """Return for each row of a table the position of a row that equals it, one for all equal rows.
+    """Return for each row the position of a row that equals it: the same one for all equal rows.
 
     Rows are equal when no entry differs by more than the tolerance; minus infinity equals only
     itself. Rows are sorted by their projections onto one direction, and only rows with nearly equal
@@ -218,7 +218,7 @@ def _scaled_matrix(teacher: Model, learner: Model) -> Verdict:
         i, j = np.argwhere(positive != (learner.matrix > 0.0))[0]
         return "warning", (
             "teacher and learner differ in what is possible: datum "
-            f"{teacher.data[i]!r} under hypothesis {teacher.hypotheses[j]!r}, for one."
+            f"{teacher.data[i]!r} under hypothesis {teacher.hypotheses[j]!r}, for example."
         )
     # T = E1 L E2 exactly when log(T / L) is a row term plus a column term.
     ratio = np.log(teacher.matrix, where=positive, out=np.zeros(teacher.shape))
@@ -254,6 +254,6 @@ def _known_prior(
     if gap.max() <= PROPORTIONAL_TOLERANCE:
         return "holds", "the teacher knows the learner's prior."
     return "warning", (
-        "the teacher's idea of the learner's prior is wrong; most at hypothesis "
+        "the teacher assumes a wrong prior of the learner; the error is largest at hypothesis "
         f"{model.hypotheses[int(gap.argmax())]!r}."
     )

@@ -24,9 +24,9 @@ def model_from_classifiers(
 ) -> Model:
     """Return the model whose data are labelled points and whose hypotheses are classifiers.
 
-    Hypotheses are the classifiers, data are labelled points: "point 7 is a cat". The entry is the
-    probability that the classifier gives to that label at that point. A teacher who shows the
-    best data explains one classifier among the others.
+    A labelled point is a datum such as "point 7 is a cat". The entry is the probability that the
+    classifier gives to that label at that point. A teacher who shows the best data explains one
+    classifier among the others.
 
     Parameters
     ----------

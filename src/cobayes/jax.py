@@ -170,7 +170,7 @@ def _(primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
     row_change = tangents[1] - by_matrix.sum(axis=1)
     column_change = tangents[2] - by_matrix.sum(axis=0)
     share = scaled / scaled.sum(axis=1, keepdims=True)
-    # Factors are known up to a constant for each connected block; the pseudoinverse chooses it.
+    # The factors of a connected block have a free constant, which the pseudoinverse chooses.
     system = jnp.diag(scaled.sum(axis=0)) - share.T @ scaled
     b = jnp.linalg.pinv(system, hermitian=True) @ (column_change - share.T @ row_change)
     a = row_change / scaled.sum(axis=1) - share @ b

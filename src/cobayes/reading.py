@@ -257,7 +257,7 @@ def read_parquet_frame(file: Path) -> pd.DataFrame:
         with parquet.ParquetFile(file) as opened:
             _require_small(file, opened)
             names = opened.schema_arrow.names
-        # Dictionary encoding stores repeated labels once; columns of numbers do not have it.
+        # Repeated texts are stored once (dictionary encoding); columns of numbers stay as they are.
         table = parquet.read_table(file, read_dictionary=names)
         _require_short_texts(file, sum(map(_bytes_of_text, table.columns)))
         return table.to_pandas()

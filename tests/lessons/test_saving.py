@@ -91,7 +91,7 @@ def with_entry(value):
         (logs(with_entry(0.5)), "do not sum to 1"),
         (logs(with_entry(-3.0)), "do not sum to 1"),
         (logs(with_entry(1e300)), "do not sum to 1"),
-        (logs(GOOD), "differs from that after the last round"),
+        (logs(GOOD), "differs from its belief after the last round"),
         (put("teacher", "hypothesis", 3), "no hypothesis at position 3"),
         (put("teacher", "hypothesis", 1.0), "no hypothesis called 1.0"),
         (put("teacher", "hypothesis", True), "no hypothesis called True"),
@@ -102,7 +102,7 @@ def with_entry(value):
         (put("teacher", "kind", "wizard"), "agent is a 'wizard'"),
         (
             lambda c: c["learner"].update(log_belief=[0.0, None, None]),
-            "differs from that after the last round",
+            "differs from its belief after the last round",
         ),
         (lambda c: c.update(learner=3), "damaged"),
         (put("learner", "rule", {"#object": 99}), "a reference is 99"),

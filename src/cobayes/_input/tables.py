@@ -70,7 +70,7 @@ def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
                 "data by hypotheses."
             )
         if tuple(matrix.dims) == ("hypothesis", "datum"):
-            matrix = matrix.transpose()  # the name of the first dimension is "hypothesis"
+            matrix = matrix.transpose()  # data are the rows of a matrix
         own = [
             list(matrix.coords[dim].values) if dim in matrix.coords else None for dim in matrix.dims
         ]

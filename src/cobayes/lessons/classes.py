@@ -110,7 +110,7 @@ class ClassTeacher(Teacher):
 
     @property
     def scores(self) -> Array:
-        """The value of the aim after each datum, (n,); minus infinity if it is not available."""
+        """The value of the aim after each datum, (n,); minus infinity for data not available."""
         after = np.array([self._belief_after(learner) for learner in self.learners])
         counted = self.weights > 0.0
         prior = self.task.data_prior_at(self.state)

@@ -203,11 +203,11 @@ class Lesson:
                 logs[name] = saving.read_logs(found[name], name, shape)
                 if not np.array_equal(logs[name][-1], agent.log_belief):
                     raise ValueError(
-                        f"the {agent.kind}'s belief differs from that after the last round"
+                        f"the {agent.kind}'s belief differs from its belief after the last round"
                     )
             states = tuple(teacher.task.read_state(state) for state in found["states"])
             if states and (len(states) != shape[0] or states[-1] != teacher.state):
-                raise ValueError("the states do not follow from the data of the rounds")
+                raise ValueError("the states do not match the rounds or the teacher's last state")
         return cls(
             np.array(data, dtype=np.intp), **logs, teacher=teacher, learner=learner, states=states
         )

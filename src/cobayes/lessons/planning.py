@@ -283,10 +283,10 @@ class Search:
 def _largest_fall(rule: Rule, hypothesis: int) -> Array:
     """Return a bound on the fall of log(theta(j) / theta(h)) in one round, for each j, (m,).
 
-    The mean of the posteriors over all data is the belief, so some datum does not lower the ratio.
-    If the likelihood at every belief is one matrix M with scaled rows and columns, the posteriors
-    of two data differ by a factor of at most max_d (M_dj / M_dh) / min_d (M_dj / M_dh) in this
-    ratio. Infinity if no bound is known.
+    The mean of the posteriors over all data is the belief, so some datum does not lower the ratio
+    theta(j) / theta(h). If the likelihood at every belief is one matrix M with scaled rows and
+    columns, the ratios after two data differ by a factor of at most max_d (M_dj / M_dh) /
+    min_d (M_dj / M_dh), so no datum lowers the ratio by more. Infinity if no bound is known.
     """
     task = rule.task
     while isinstance(task, Around):

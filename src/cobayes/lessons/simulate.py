@@ -157,12 +157,12 @@ def simulate(
 
 
 def _in_core(rule: Rule) -> _core.Rule | None:
-    """Return the core's rule in the first state of its task, or None if the core lacks the task."""
+    """Return the core's rule in the first state of its task; None if it cannot run the lessons."""
     task = rule.task
     if rule.core is None:
         return None
     if isinstance(task, WithoutRepeats) and isinstance(task.task, Model):
-        # The core does not check whether a datum with a positive prior has not been shown yet.
+        # The core does not notice when all data with a positive data prior have been shown.
         is_played = rule.data_prior is None or bool(rule.data_prior.all())
     else:
         is_played = task is rule.model or task.is_constant

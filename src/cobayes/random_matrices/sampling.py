@@ -352,7 +352,6 @@ def _mean_log_ratio_sum(num_data: int) -> float:
     u = np.arange(math.floor(start / _STEP), math.ceil(stop / _STEP) + 1) * _STEP
     t = np.exp(u)
     difference = np.expm1(-t) - np.expm1(num_data * _log_transform(t))
-    # The smallest terms first.
     return _STEP * math.fsum(difference)
 
 

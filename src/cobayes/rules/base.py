@@ -361,7 +361,7 @@ class Rule(ABC):
 def rule_named(name: str) -> type[Rule] | None:
     """Return the class of a rule by its name in upper or lower case, or None."""
     found = [kind for kind in subclasses(Rule) if kind.name.lower() == name.lower()]
-    # Of several, the last one, unless one is of this package: a notebook may define a class twice.
+    # A notebook may define a class twice: the last one counts, but a rule of cobayes comes first.
     found.sort(key=lambda kind: kind.__module__.startswith("cobayes."))
     return found[-1] if found else None
 

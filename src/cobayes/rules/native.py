@@ -19,7 +19,7 @@ from cobayes.rules.response import LOOSEST, Response
 
 Array = NDArray[np.float64]
 
-# In the limit of certainty about one hypothesis, the log-belief in each other one is minus this.
+# `Pragmatic.at_certainty` gives every hypothesis but one the log-belief minus this number.
 _DOUBT = 1e8
 
 # The largest finite depth. Each depth is one pass over the matrix; more would take too long.

@@ -67,6 +67,8 @@ class ScalingResult:
     error : float or ndarray
         Estimated relative error of the scalings, from the measured rate of convergence or from
         the last Newton step.
+    factors : ndarray
+        `column_scaling` divided by the column sums; defined where a column sum is zero, too.
     data, hypotheses : tuple of str or None
         The labels, if the input had labels.
 

@@ -167,7 +167,7 @@ def success_enclosure(
     if theirs[position] == 0.0:
         return SuccessEnclosure(0.0, 0.0, 1, 0, name)
     count = float(max_leaves) if max_leaves < 10**300 else 1e300
-    # A single datum changes no belief; trees of two or more data reach no such depth.
+    # A single datum changes no belief; a tree of more data has too many leaves at this depth.
     depth = 0 if model.num_data == 1 else min(depth, 10**6)
     if depth * math.log(model.num_data) < math.log(count):
         count = float(model.num_data) ** depth
@@ -394,8 +394,9 @@ def _belief_range(beliefs: Array, errors: Array, agent: _Agent) -> tuple[Array, 
     """Return lower and upper bounds on the belief in the taught hypothesis, (a,) each."""
     value = beliefs[:, agent.position]
     rest = beliefs.sum(axis=1) - value
-    # Two distributions at a distance e have entries whose ratio is at most e^e. The same holds for
-    # 1 - belief in h, which gives a better bound near certainty. Sums are one up to rounding.
+    # The beliefs in h of two distributions at a distance d differ by a factor of at most exp(d). The
+    # same holds for 1 - belief in h, which gives a better bound near certainty. Sums are one up to
+    # rounding.
     wide = errors + (beliefs.shape[1] + 8) * EPSILON
     low = np.maximum(value * np.exp(-wide), 1.0 - rest * np.exp(wide) - 4.0 * EPSILON)
     high = np.minimum(value * np.exp(wide), 1.0 - rest * np.exp(-wide) + 4.0 * EPSILON)

@@ -187,7 +187,7 @@ def robustness(
     own, theirs = np.exp(pair.teacher_prior), np.exp(pair.learner_prior)
     directions = _directions(len(own), position, num_random, second)
     steps, distances = _steps(own, directions, radius)
-    # Weight can be taken only from hypotheses with a positive prior; the taught one has one.
+    # A direction that takes weight from a hypothesis with prior zero has distance zero.
     kept = distances > 0.0
     directions, distances, priors = directions[kept], distances[kept], own + steps[kept]
     options: dict[str, Any] = {"num_lessons": num_lessons, "prior": own, "level": level}
@@ -197,7 +197,7 @@ def robustness(
         rng=first, **options,
     )  # fmt: skip
     worst = int(np.argmax((1.0 - np.array([one.value for one in moved])) / distances))
-    # The lowest of many estimates is biased, so new lessons measure the success in its direction.
+    # The lowest of many estimates is biased, so new lessons measure success in the worst direction.
     worst_rate = success_rate(
         teacher, position, learner_rule=learner, learner_prior=priors[worst], rng=third,
         **options,

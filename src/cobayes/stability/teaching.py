@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 MAX_ROUNDS = 1000
 # The largest number of rounds that the native core can count.
 MOST_ROUNDS = 2**31 - 1
-# Seconds and bytes. If even `max_rounds` rounds cost less, the number of rounds is not estimated.
+# The number of rounds is estimated only if `max_rounds` rounds would take more seconds or bytes.
 LONG_WORK, LARGE_WORK = 1000.0, 1e9
 
 

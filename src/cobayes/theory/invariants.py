@@ -236,7 +236,7 @@ def check_invariants(
         lambda measure: measure.push(rule, column),
         lambda measure: (measure.mean()[column], mean_of_ratios(measure)),
     )
-    # On a table with zeros data are drawn with the frequencies of SCBI at the belief.
+    # On a table with zeros data are drawn from SCBI's predictive distribution at the belief.
     has_zeros = bool((model.matrix == 0.0).any())
     law: Literal["even"] | None = "even" if has_zeros else None
     uniform_mean, spread = _by_round(
@@ -251,8 +251,8 @@ def check_invariants(
     drift = np.abs(relative - 1.0).max()
     constancy = "is constant"
     if has_zeros:
-        # Data that the taught hypothesis excludes are never shown; what they would add to the mean
-        # ratio of a hypothesis that allows them is missing.
+        # Data that the taught hypothesis excludes are never shown, so the mean ratio of a
+        # hypothesis that allows such data falls.
         constancy = "never rises"
         drift = np.maximum(np.diff(relative, axis=0), 0.0).max()
     source = "uniform data"
