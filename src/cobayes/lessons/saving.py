@@ -59,7 +59,7 @@ def read(path: str | Path, kind: str) -> dict[str, Any]:
         raise CobayesError(f"{path} cannot be read: {error.strerror}.") from error
     if not isinstance(head, dict) or head.get("cobayes_format") != FILE_FORMAT:
         raise CobayesError(
-            f"{path} was not saved by cobayes, or by a version with another format: expected "
+            f"{path} was not saved by cobayes in the format of this version: expected "
             f"cobayes_format {FILE_FORMAT}.",
             "load it with the version that saved it.",
         )

@@ -329,8 +329,8 @@ class AtomicMeasure:
             if surprising.any():
                 datum = model.data[int(np.argwhere(surprising)[0][1])]
                 raise CobayesError(
-                    f"datum {datum!r} is ruled out by every hypothesis that has a positive belief "
-                    "in some atom of the measure.",
+                    "in some atom of the measure, every hypothesis with a positive belief rules out "
+                    f"datum {datum!r}, which may be shown.",
                     "give such data probability zero, or start from another belief.",
                 )
             weights.append(shares[shown])
