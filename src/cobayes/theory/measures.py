@@ -329,8 +329,8 @@ class AtomicMeasure:
             if surprising.any():
                 datum = model.data[int(np.argwhere(surprising)[0][1])]
                 raise CobayesError(
-                    "in some atom of the measure, every hypothesis with a positive belief rules out "
-                    f"datum {datum!r}, which may be shown.",
+                    f"datum {datum!r} may be shown, but every hypothesis with a positive belief in "
+                    "some atom of the measure rules it out.",
                     "give such data probability zero, or start from another belief.",
                 )
             weights.append(shares[shown])
