@@ -1,6 +1,6 @@
 """The teachers of `compare_teachers` choose data as documented."""
 
-from itertools import product
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -113,3 +113,45 @@ def test_random_and_truthful_teachers_keep_to_what_is_available():
         assert np.abs(np.diff(run.data)).max() <= 1
         many = cb.simulate(rule, 0, num_rounds=5, num_lessons=10, learner_rule=cb.SCBI(task), rng=1)
         assert many.num_contradicted == 0
+
+
+# With this table and BI learners, greedy choices need 8 rounds; `belief_after` of all sequences of
+# 7 data shows that 7 are enough, and of all sequences of 6 data that 6 are not.
+SLOW_FOR_GREEDY = cb.Model([[5, 6, 8], [4, 7, 1], [5, 4, 1], [6, 5, 1]])
+
+
+def test_the_optimal_lesson_can_be_shorter_than_the_greedy_one(monkeypatch):
+    def rounds_of(teacher):
+        found = cb.lessons.compare_teachers(
+            SLOW_FOR_GREEDY, 0, teachers=[teacher], learners=["BI"], num_rounds=8, level=0.9
+        )
+        return found.results[0].median_rounds, found.results[0].is_proved
+
+    rule = cb.BI(SLOW_FOR_GREEDY)
+    best = {
+        k: max(belief_after(rule, data, SLOW_FOR_GREEDY) for data in multisets(k)) for k in (6, 7)
+    }
+    assert best[6] < 0.9 <= best[7]
+    assert rounds_of("greedy") == (8, True)
+    assert rounds_of("optimal") == (7, True)
+    monkeypatch.setattr("cobayes.lessons.teachers.MOST_BELIEFS", 1)
+    assert rounds_of("optimal") == (8, False)  # the greedy lesson, which is not proved to be best
+
+
+def multisets(size):
+    """Return the data of all lessons of a length; under BI their order does not matter."""
+    return combinations_with_replacement(range(SLOW_FOR_GREEDY.num_data), size)
+
+
+@pytest.mark.parametrize(("teacher", "first"), [("random", None), ("truthful", [0, 2])])
+def test_without_repeats_drawn_data_are_all_shown_true_ones_first(teacher, first):
+    model = cb.Model([[0.5, 0.2, 0.1], [0.1, 0.3, 0.4], [0.3, 0.2, 0.1], [0.1, 0.3, 0.4]])
+    found = cb.lessons.compare_teachers(
+        cb.without_repeats(model), 0, teachers=[teacher], learners=[cb.BI(model)], num_rounds=9,
+        num_lessons=50, rng=1,
+    )  # fmt: skip
+    beliefs = found.results[0].beliefs
+    assert len(beliefs) == 5  # four data, each of them once
+    assert beliefs[-1] == pytest.approx(belief_after(cb.BI(model), range(4), model), rel=1e-12)
+    if first is not None:
+        assert beliefs[2] == pytest.approx(belief_after(cb.BI(model), first, model), rel=1e-12)

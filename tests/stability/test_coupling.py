@@ -113,3 +113,11 @@ def test_with_zeros_rows_are_lessons_about_each_hypothesis():
         lessons = success_rate(table, hypothesis=h, learner_prior=theirs, num_lessons=1000, rng=2)
         pairs = found.success(h)
         assert abs(pairs.value - lessons.value) <= 4.0 * np.hypot(pairs.stderr, lessons.stderr)
+
+
+def test_with_zeros_a_hypothesis_without_prior_has_an_empty_row():
+    matrix = [[0.5, 0.2, 0.0], [0.3, 0.3, 0.6], [0.2, 0.5, 0.4]]
+    found = coupling(matrix, prior=[0.25, 0.75, 0.0], num_lessons=400, rng=1)
+    assert found.matrix.sum(axis=1) == pytest.approx([0.25, 0.75, 0.0], abs=1e-9)
+    assert np.isnan(found.confusion[2]).all()
+    assert (found.matrix[2] == 0.0).all()

@@ -234,3 +234,19 @@ def test_a_number_of_rounds_beyond_any_tree_is_no_bare_exception(matrix, num_rou
 def test_nothing_is_proved_where_numbers_underflow():
     found = cb.success_enclosure([[1.0, 1.0, 1e-310], [1.0, 1.0, 1.0]], 0, num_rounds=3)
     assert 0.0 <= found.lower <= found.upper <= 1.0
+
+
+@pytest.mark.parametrize(("prior", "learner_prior", "exact"), [
+    ([1.0, 0.0], [0.4, 0.6], 0.4),
+    ([0.4, 0.6], [1.0, 0.0], 1.0),
+    ([1.0, 0.0], [1.0, 0.0], 1.0),
+])  # fmt: skip
+def test_an_agent_that_is_certain_from_the_start_has_the_success_of_the_bounds(
+    prior, learner_prior, exact
+):
+    """Both of Frechet's bounds are min(1, theta^L(h) / theta^T(h)) if one of the beliefs is 1."""
+    found = success_enclosure(
+        [[0.9, 0.2], [0.1, 0.8]], 0, num_rounds=6, prior=prior, learner_prior=learner_prior
+    )
+    assert exact in found
+    assert found.upper - found.lower < 1e-9

@@ -123,3 +123,19 @@ def test_a_table_with_one_datum_is_refused():
 def test_a_grid_too_fine_to_hold_is_refused():
     with pytest.raises(CobayesError, match="points"):
         simplex_grid(12, 20)
+
+
+def test_with_many_hypotheses_weight_moves_between_one_and_all_others():
+    m = 13
+    matrix = np.random.default_rng(1).uniform(0.1, 1.0, (m, m))
+    found = robustness(matrix, 2, num_lessons=20, num_random=3, radius=0.01, rng=1)
+    steps = found.directions
+    assert len(steps) == 2 + 2 * m + 3
+    assert np.linalg.norm(steps, axis=1) == pytest.approx(1.0)
+    assert steps.sum(axis=1) == pytest.approx(0.0, abs=1e-12)
+    for j in range(m):
+        others = np.delete(steps[2 + 2 * j], j)
+        assert steps[2 + 2 * j, j] > 0.0
+        assert others == pytest.approx(others[0])
+        assert steps[3 + 2 * j] == pytest.approx(-steps[2 + 2 * j])
+    assert found.moved_priors == pytest.approx(1 / m + 0.01 * steps)

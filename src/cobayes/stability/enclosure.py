@@ -249,8 +249,6 @@ class _Agent:
         """Return posteriors (a, n, m') and error bounds (a,), NaN where none is proved."""
         matrix, share = self.rule.model.matrix, self.data_prior
         num_data, num_hypotheses = matrix.shape
-        if num_hypotheses == 1:
-            return np.ones((len(beliefs), num_data, 1)), np.zeros(len(beliefs))
         likelihoods = _core.exp(self.rule.respond_many(_core.log(beliefs)))
         # For any v there is a u such that diag(u) M diag(v) has the row sums p. This matrix is the
         # exact scaling to the belief given by its column sums. Here v comes from the likelihood's
