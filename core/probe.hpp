@@ -6,10 +6,13 @@
 // q_k, a_k = <q_k, J q_k> and b_{k+1} q_{k+1} = J q_k - a_k q_k - b_k q_{k-1}, the estimate is the largest eigenvalue of the tridiagonal
 // matrix of the a_k and b_k.
 //
-// The first vector is the indicator e_h of the column h with the largest sum, minus its mean. It has a component along
-// every slow mode that separates the group of columns around h from the others. J e_h, the result of the first step,
-// gives a bound: with delta = 1 - min_j J_jh, the error is at most 2 delta / (1 - delta) times the last change
-// (Doeblin, as in sweeps.hpp). If this is within the tolerance, the first step is the last.
+// Let h be the column with the largest sum. With delta = 1 - min_j J_jh, the error is at most 2 delta / (1 - delta) times the last
+// change (Doeblin, as in sweeps.hpp). If this is within the tolerance, no step is needed.
+//
+// The first vector is the difference of the indicators of h and of the column f with the smallest J_fh (and a sum that is not negligible),
+// of equal norms, minus its mean. It has a component along slow modes that separate the columns around h from others. If h is coupled to two
+// groups of columns that are not coupled to each other, the slow mode is zero at h; then f, which is in one of the groups, contributes
+// the component.
 #pragma once
 #include "problem.hpp"
 
@@ -27,37 +30,101 @@ inline constexpr double NOISE = 1e-14;       // rounding error of a sweep: about
 template <class T>
 CORE_INLINE T left_after(T rate) { return larger(T{} + 1.0, rate / (1.0 - rate)); }
 
-// Probes up to L solved problems side by side.
+// Probes solved problems, L side by side.
 template <int L>
 class Probe : SideBySide<L> {
  public:
-  explicit Probe(const Problem& problem) : p(problem), n(p.n), m(p.m) {}
+  explicit Probe(const Problem& problem) : p(problem), n(p.n), m(p.m) {
+    for (auto* values : {&q, &before, &w, &c, &weight, &total}) values->resize(m * L);
+    u.resize(n * L), row.resize(n * L);
+    for (int i = 0; i < n; ++i) over_row.push(1.0 / p.row_sum(i));
+  }
 
-  // Estimate the rates of some problems. If a rate is larger than the one seen in the sweeps, correct the estimated error for it.
-  void correct(Scalings& s, const int* problems, int count, double* rates) {
-    set(s, problems, count);
-    bool any_open = true, is_open[L];  // a lane's end depends only on its own numbers, so its estimate does not depend on its neighbours
+  // Bound the errors of some problems, or estimate their rates. If a rate is larger than the one seen in the sweeps, correct the
+  // estimated error for it.
+  void correct(Scalings& scalings, const Array<int>& problems, double* rates) {
+    s = &scalings, rate = rates;
+    farthest.resize(s->size), open.clear();
+    for (size_t from = 0; from < problems.size(); from += L) bound(&problems[from], int(problems.size() - from < L ? problems.size() - from : L));
+    for (size_t from = 0; from < open.size(); from += L) estimate(&open[from], int(open.size() - from < L ? open.size() - from : L));
+  }
+
+ private:
+  using typename SideBySide<L>::T;
+  using SideBySide<L>::N, SideBySide<L>::get, SideBySide<L>::put;
+
+  double last_change(int problem) const { return s->error[problem] / left_after(rate[problem]); }
+
+  void load_problems(const int* problems, int count) {
+    for (int lane = 0; lane < L; ++lane) {
+      const int k = problems[lane < count ? lane : 0];  // spare lanes repeat the first problem, so that they contain no NaN
+      const double *factor = s->factor.at(k), *sum = s->column_sum.at(k), *own = s->row.at(k);
+      int most = 0;
+      for (int j = 0; j < m; ++j) {
+        w[j * L + lane] = factor[j * W], c[j * L + lane] = sum[j * W];
+        most = sum[j * W] > sum[most * W] ? j : most;
+      }
+      largest[lane] = most * L + lane;
+      for (int i = 0; i < n; ++i) row[i * L + lane] = own[i * W];
+    }
+  }
+
+  // Set the errors that the bound proves to be within the tolerance; append the other problems to `open`.
+  void bound(const int* problems, int count) {
+    load_problems(problems, count);
+    alignas(64) double share[L], least[L], far[L];
+    for (int lane = 0; lane < L; ++lane) share[lane] = w[largest[lane]] * c[largest[lane]];
+    for (int i = 0; i < n; ++i)
+      for (int lane = 0; lane < L; ++lane) u[i * L + lane] = p.row(i)[largest[lane] / L];
+    for (int i = 0; i < n; ++i)
+      for (int at = 0; at < L; at += N) {
+        const T own = get(&row[i * L + at]);
+        put(&u[i * L + at], get(&u[i * L + at]) * (own * own) * (get(share + at) * over_row[i]));
+      }
+    multiply<L>(p.transposed.get(), p.matrix, m, n, u.get(), total.get());
+    for (int at = 0; at < L; at += N) {
+      T smallest = T{} + 1.0, weakest = smallest, column{};  // J_jh: the smallest of all, and of columns whose sum is not negligible
+      for (int j = 0, to = at; j < m; ++j, to += L) {
+        const T coupling = get(&w[to]) * get(&total[to]);
+        const auto is_less = (coupling < weakest) & (get(&c[to]) > ROUNDING);
+        smallest = smaller(smallest, coupling), weakest = select(is_less, coupling, weakest), column = select(is_less, T{} + double(j), column);
+      }
+      put(least + at, smallest), put(far + at, column);
+    }
+    for (int lane = 0; lane < count; ++lane) {
+      const double delta = 1.0 - least[lane] + NOISE;
+      const double error = delta < 1.0 ? last_change(problems[lane]) * 2.0 * delta / (1.0 - delta) : __builtin_inf();
+      farthest[problems[lane]] = int(far[lane]);
+      if (error <= p.tolerance) s->error[problems[lane]] = error; else open.push(problems[lane]);
+    }
+  }
+
+  // Estimate the rates by steps of Lanczos' method, and set the errors. A lane's end depends only on its own numbers, so its estimate
+  // does not depend on its neighbours.
+  void estimate(const int* problems, int count) {
+    load_problems(problems, count);
+    for (int j = 0; j < m * L; ++j) q[j] = before[j] = 0.0;
+    bool is_open[L];
     double found[L] = {};
-    for (int lane = 0; lane < L; ++lane) is_open[lane] = lane < count;
+    for (int lane = 0; lane < L; ++lane) {
+      const int h = largest[lane], far = farthest[problems[lane < count ? lane : 0]] * L + lane;
+      q[far] = root(c[h] / c[far]), q[h] = -1.0;
+      is_open[lane] = lane < count;
+    }
+    bool any_open = true;
     for (int k = 0; any_open; ++k) {
       center(k);
       multiply<L>(p.matrix, p.transposed.get(), n, m, weight.get(), u.get());
       for (int at = 0; at < L; at += N) {
         T product{};
         for (int i = 0; i < n; ++i) {
-          const T average = get(&row[i * L + at]) * get(&u[i * L + at]) * (1.0 / p.row_sum(i));
-          product += p.row_sum(i) * average * average;
-          put(&u[i * L + at], get(&row[i * L + at]) * average);
+          const T own = get(&row[i * L + at]), flow = own * get(&u[i * L + at]), average = flow * over_row[i];
+          product += flow * average;
+          put(&u[i * L + at], own * average);
         }
         put(a[k] + at, product);
       }
       multiply<L>(p.transposed.get(), p.matrix, m, n, u.get(), total.get());
-      for (int at = 0; at < L && k == 0; at += N) {
-        T most{};
-        for (int to = at; to < m * L; to += L) most = larger(most, get(&w[to]) * get(&total[to]));
-        const T delta = get(mean + at) + most * get(norm + at) + NOISE;
-        put(bound + at, select(delta < 1.0, 2.0 * delta / (1.0 - delta), T{} + __builtin_inf()));
-      }
       for (int at = 0; at < L; at += N) {
         const T own = get(a[k] + at), other = root(get(bb[k] + at));
         for (int to = at; to < m * L; to += L) {
@@ -65,52 +132,31 @@ class Probe : SideBySide<L> {
           put(&before[to], get(&q[to])), put(&q[to], next);
         }
       }
-      alignas(64) double now[L] = {};
-      for (int at = 0; at < L && k > 0; at += N) put(now + at, largest_eigenvalue(at, k));
+      if (k == 0) continue;
+      alignas(64) double now[L];
+      for (int at = 0; at < L; at += N) put(now + at, largest_eigenvalue(at, k));
       any_open = false;
       for (int lane = 0; lane < count; ++lane) {
         if (!is_open[lane]) continue;
-        const int problem = problems[lane];
-        const double change = s.error[problem] / left_after(rates[problem]);
-        if (k == 0) {
-          is_open[lane] = !(change * bound[lane] <= p.tolerance);
-          s.error[problem] = is_open[lane] ? s.error[problem] : change * bound[lane];
-        } else if (k + 1 == MAX_PROBES || !(now[lane] > 1.01 * found[lane] && now[lane] > HARMLESS_RATE && now[lane] < SLOWEST_RATE)) {
-          is_open[lane] = false;
-          rates[problem] = larger(rates[problem], now[lane]);
-          s.error[problem] = rates[problem] < SLOWEST_RATE ? change * left_after(rates[problem]) : __builtin_inf();
-        }
-        found[lane] = k > 0 ? now[lane] : 0.0;
+        is_open[lane] = k + 1 < MAX_PROBES && now[lane] > 1.01 * found[lane] && now[lane] > HARMLESS_RATE && now[lane] < SLOWEST_RATE;
+        found[lane] = now[lane];
         any_open |= is_open[lane];
+        if (!is_open[lane]) set_error(problems[lane], now[lane]);
       }
     }
   }
 
- private:
-  using typename SideBySide<L>::T;
-  using SideBySide<L>::N, SideBySide<L>::get, SideBySide<L>::put;
-
-  void set(const Scalings& s, const int* problems, int count) {
-    for (auto* values : {&q, &before, &w, &c, &weight, &total}) values->resize(m * L);
-    u.resize(n * L), row.resize(n * L);
-    for (int lane = 0; lane < L; ++lane) {
-      const int k = problems[lane < count ? lane : 0];  // spare lanes repeat the first problem, so that they contain no NaN
-      const double *factor = s.factor.at(k), *sum = s.column_sum.at(k), *own = s.row.at(k);
-      int most = 0;
-      for (int j = 0; j < m; ++j) {
-        w[j * L + lane] = factor[j * W], c[j * L + lane] = sum[j * W], q[j * L + lane] = 1.0, before[j * L + lane] = 0.0;
-        most = sum[j * W] > sum[most * W] ? j : most;
-      }
-      largest[lane] = most, q[most * L + lane] = 0.0;
-      for (int i = 0; i < n; ++i) row[i * L + lane] = own[i * W];
-    }
+  void set_error(int problem, double estimated) {
+    const double change = last_change(problem);
+    rate[problem] = larger(rate[problem], estimated);
+    s->error[problem] = rate[problem] < SLOWEST_RATE ? change * left_after(rate[problem]) : __builtin_inf();
   }
 
   // Make q a unit vector with mean zero. The entry of the largest column is subtracted first, which reduces cancellation.
   void center(int k) {
     for (int at = 0; at < L; at += N) {
       alignas(64) double reference[N];
-      for (int lane = 0; lane < N; ++lane) reference[lane] = q[largest[at + lane] * L + at + lane];
+      for (int lane = 0; lane < N; ++lane) reference[lane] = q[largest[at + lane]];
       T average{}, sum{}, square{};
       for (int to = at; to < m * L; to += L) average += get(&c[to]) * (get(&q[to]) - get(reference)), sum += get(&c[to]);
       average /= sum;
@@ -122,7 +168,7 @@ class Probe : SideBySide<L> {
       for (int to = at; to < m * L; to += L) {
         put(&q[to], get(&q[to]) * scale), put(&weight[to], get(&c[to]) * get(&w[to]) * get(&q[to]));
       }
-      put(mean + at, average), put(norm + at, root(square)), put(bb[k] + at, k > 0 ? square : T{});
+      put(bb[k] + at, k > 0 ? square : T{});
     }
   }
 
@@ -145,9 +191,11 @@ class Probe : SideBySide<L> {
   }
 
   const Problem& p;
-  int n, m, largest[L];
-  Array<double> q, before, w, c, weight, total, u, row;
-  alignas(64) double mean[L], norm[L], bound[L];           // of the vector before it became q; 2 delta / (1 - delta)
+  int n, m, largest[L];  // largest: position of the column with the largest sum in arrays (m, L)
+  Scalings* s = nullptr;
+  double* rate = nullptr;     // by problem
+  Array<int> open, farthest;  // problems without a sufficient bound; by problem: column f
+  Array<double> q, before, w, c, weight, total, u, row, over_row;
   alignas(64) double a[MAX_PROBES][L], bb[MAX_PROBES][L];  // a_k, and the squares of b_k
 };
 

@@ -244,8 +244,7 @@ class Sweeps : SideBySide<L> {
     asked.clear();
     for (int k : tasks)
       if (s->error[k] < 1e300 && is_unproved[k]) asked.push(k);
-    for (size_t from = 0; from < asked.size(); from += L)
-      probe.correct(*s, &asked[from], int(asked.size() - from < L ? asked.size() - from : L), rate.get());
+    probe.correct(*s, asked, rate.get());
   }
 
   void keep_unsolved() {

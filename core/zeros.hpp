@@ -151,16 +151,11 @@ class BlockFinder {
     for (int j : columns) put(columns_in.get(), j), unsent[j] = out.mass[j];
     for (int k : kinds) {
       put(kinds_in.get(), k);
-      double inflow = 0;
-      for (int w = 0; w < p.column_words; ++w)
-        for_bits(carried_by(k)[w], w * 64, [&](int j) {
-          if (has(columns_in.get(), j)) inflow += flow_at(k, j); else send(k, j, -flow_at(k, j));
-        });
       capacity[k] = spare[k] = lambda * r[k];
-      const double kept = inflow > capacity[k] ? capacity[k] / inflow : 1.0;
       for (int w = 0; w < p.column_words; ++w)
         for_bits(carried_by(k)[w], w * 64, [&](int j) {
-          const double amount = smaller(smaller(kept * flow_at(k, j), spare[k]), larger(unsent[j], 0.0));
+          const bool is_inside = has(columns_in.get(), j);
+          const double amount = is_inside ? smaller(smaller(flow_at(k, j), spare[k]), larger(unsent[j], 0.0)) : 0.0;
           send(k, j, amount - flow_at(k, j));
           unsent[j] -= amount, spare[k] -= amount;
         });

@@ -254,3 +254,17 @@ def test_sweeps_are_few(num_columns):
         for matrix in rng.exponential(size=(40, num_columns + 3, num_columns))
     ]
     assert np.mean(needed) < 13.5
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_two_groups_that_only_the_largest_column_couples_are_as_accurate(seed):
+    """The slow mode, one group against the other, is zero at the largest column."""
+    rng = np.random.default_rng(seed)
+    (n, m), other_rows, other_columns = rng.integers(4, 12, 2), *rng.integers(4, 12, 2)
+    shape = n + other_rows, m + other_columns + 1
+    is_inside = (np.arange(shape[0]) < n)[:, None] == (np.arange(shape[1]) < m)
+    scaled = np.where(is_inside, np.ceil(2.0**20 * rng.random(shape)), 1.0)
+    scaled[:, -1] = np.ceil(2.0**21 * rng.random(shape[0]))
+    units = 2.0 ** rng.integers(-3, 4, (shape[0], 1)) * 2.0 ** rng.integers(-3, 4, shape[1])
+    found = cb.scale(units * scaled, scaled.sum(axis=1), scaled.sum(axis=0))
+    np.testing.assert_allclose(found.matrix, scaled, rtol=3e-12)

@@ -27,6 +27,16 @@ def test_the_teachers_own_learner_ends_where_the_teacher_does(name, max_rounds):
     assert (ends.num_rounds[~ends.is_finished] == max_rounds).all()
 
 
+def test_a_learner_who_is_not_sure_after_more_data_has_no_known_end():
+    model = cb.examples["M_4"].model
+    nearly_equal = 1.0 + 0.01 * np.random.default_rng(0).random(model.shape)
+    slow = SCBI(nearly_equal, data_prior=[0.5, 0.3, 0.2])
+    ends = teach_until_sure([as_agents(SCBI(model), 0, None, slow)], 70, 3, max_rounds=400)
+    assert ends.is_finished.all()
+    assert (ends.believed < 0.5).all()
+    assert not ends.is_known.any()
+
+
 class Scripted(SCBI):
     """SCBI in the eyes of the library a custom rule: it overrides `respond`."""
 
