@@ -114,13 +114,16 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 3.6)) -> Axes:
-    """Return the user's Axes, tidied, or the Axes of a new figure of this size in inches."""
+    """Return the user's Axes, with our frame, or those of a new figure of this size (inches)."""
     import_optional("matplotlib", "plots", "a picture")
     import matplotlib.pyplot as plt
     from matplotlib.axes import Axes
 
     if ax is not None:
-        tidy(instance(ax, Axes, "ax", "Axes of Matplotlib"))
+        instance(ax, Axes, "ax", "Axes of Matplotlib")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.spines[["left", "bottom"]].set_color("#888888")
+        ax.tick_params(color="#888888", labelcolor=INK)
         return ax
     # Notebooks show only figures made by pyplot; no other function here uses pyplot's state.
     with style():
@@ -140,13 +143,6 @@ def integer_ticks(ax: Axes) -> None:
     from matplotlib.ticker import MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-
-
-def tidy(ax: Axes) -> None:
-    """Remove the frame's upper and right lines, and draw the others in grey."""
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color("#888888")
-    ax.tick_params(color="#888888", labelcolor=INK)
 
 
 def legend_of_curves(ax: Axes) -> None:

@@ -22,7 +22,6 @@ from cobayes.plots.house import (
     VERMILION,
     axes_or_new,
     shorten_label,
-    tidy,
 )
 
 if TYPE_CHECKING:
@@ -71,7 +70,6 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     ax.margins(x=0.08)
     ax.set_xlabel("difference from the best model (smaller is better)")
     ax.legend(frameon=False, loc="best")
-    tidy(ax)
     return ax
 
 
@@ -120,7 +118,6 @@ def plot_calibration(calibration: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     ax.set_xlabel("predicted frequency")
     ax.set_ylabel("observed frequency")
     ax.legend(frameon=False, loc="upper left")
-    tidy(ax)
     return ax
 
 
@@ -178,7 +175,6 @@ def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None 
     ax.set_xticks([])
     # The legend is above the axes, because intervals may span the whole axis.
     ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0)
-    tidy(ax)
     return ax
 
 
@@ -233,7 +229,6 @@ def plot_recovery(
     bottom, top = ax.get_ylim()
     ax.set_ylim(bottom, top + 0.2 * (top - bottom))
     ax.legend(frameon=False, loc="upper left", fontsize=8)
-    tidy(ax)
     return ax
 
 
@@ -330,7 +325,6 @@ def plot_shrinkage(
     ax.set_xlabel(f"{words}, separate fits (maximum likelihood){left_out}")
     ax.set_ylabel(f"{words}, in the group")
     ax.legend(frameon=False, loc="upper left", fontsize=8)
-    tidy(ax)
     return ax
 
 
@@ -374,7 +368,6 @@ def plot_informative(trials: pd.DataFrame, num_trials: int = 20, *, ax: Axes | N
     ax.set_ylabel(" and ".join(columns))
     rest = f" (best {len(shown)} of {len(trials)} trials)" if len(shown) < len(trials) else ""
     ax.set_xlabel(f"expected information of one response, nats{rest}")
-    tidy(ax)
     return ax
 
 
