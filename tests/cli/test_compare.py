@@ -66,7 +66,7 @@ def test_the_table_names_the_winner_and_repeats_with_the_seed(run, world):
     assert first.exit_code == 0
     assert first.stdout == second.stdout
     assert "95 % sure of A" in first.stdout
-    assert "SCBI brings half of the learners there by round" in first.stdout
+    assert "SCBI makes half of the learners sure by round" in first.stdout
     assert "99." in first.stdout
     assert "seed" not in first.stderr
     assert "add --seed" in run("compare", world, "-H", "A", "--lessons", 10).stderr
@@ -74,7 +74,7 @@ def test_the_table_names_the_winner_and_repeats_with_the_seed(run, world):
 
 def test_too_few_rounds_are_said_so(run):
     result = run("compare", "example:M_5", "--rounds", 1, "--lessons", 50, "--seed", 1)
-    assert "By neither rule did half of the learners become sure" in result.stdout
+    assert "Neither rule made half of the learners sure" in result.stdout
     assert "more than 1" in result.stdout
 
 

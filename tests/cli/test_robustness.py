@@ -11,7 +11,7 @@ def test_robustness_prints_rate_bounds_and_the_worst_mistake(run):
     result = run("robustness", "example:M_3", "-n", "300", "--seed", "1")
     assert result.exit_code == 0
     assert "success rate" in result.stdout
-    assert "proved, from the priors" in result.stdout
+    assert "proved bounds from the priors" in result.stdout
     assert "most dangerous" in result.stdout
     assert "seed" not in result.stderr
 

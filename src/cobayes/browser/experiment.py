@@ -333,7 +333,7 @@ def _grid(model: Model, problem: str, grid: tuple[int, int] | None) -> list[int]
         raise CobayesError(
             f"a grid of {rows} x {columns} does not fit problem {problem!r}, which has "
             f"{model.num_data} data.",
-            "choose a grid whose rows times columns are the number of data.",
+            "choose numbers of rows and columns whose product is the number of data.",
         )
     return [rows, columns]
 
@@ -341,7 +341,7 @@ def _grid(model: Model, problem: str, grid: tuple[int, int] | None) -> list[int]
 def _rule_settings(
     model: Model, rule: str, depth: float, rationality: float, literal: Any
 ) -> dict[str, Any]:
-    # Checks the settings, whatever the rule.
+    # The settings are checked for every rule, also if the rule does not use them.
     found = Pragmatic(model, depth, rationality=rationality, literal=literal).settings()
     if rule != "pragmatic" or depth == math.inf:
         return {"kind": "BI" if rule == "bi" else "SCBI"}

@@ -17,11 +17,11 @@ from cobayes.errors import CobayesError, CobayesWarning
 
 COMMANDS = {
     "teach": "Run one lesson and show the learner's belief after every round.",
-    "compare": "Compare how many rounds learners need, by rule or by teacher.",
-    "rates": "Show how fast the truth is learnt in the long run.",
-    "robustness": "Measure success if the teacher assumes a wrong prior.",
+    "compare": "Compare rules or teachers by the rounds that learners need.",
+    "rates": "Show the asymptotic rates at which the truth is learnt.",
+    "robustness": "Measure the success rate if the teacher assumes a wrong prior.",
     "conjecture": "Check counter-examples to Conjecture 5.3 of the paper.",
-    "world": "Run a walk to a goal, and a watcher who infers the goal.",
+    "world": "Simulate a walk to a goal and a watcher who infers the goal.",
     "fit": "Fit models to people's choices, and compare the models.",
     "studio": "Write a page with interactive lessons.",
     "experiment": "Write an experiment for people that runs in a browser.",

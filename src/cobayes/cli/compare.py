@@ -26,20 +26,20 @@ _ROWS, _BAR = 12, 16
 )
 @options.matrix
 @options.hypothesis()
-@options.rounds(100, "Largest number of data in a lesson.")
-@options.lessons(10_000, "Number of lessons by each rule.")
+@options.rounds(100, "Maximum number of rounds of a lesson, with one datum each.")
+@options.lessons(10_000, "Number of simulated lessons for each rule.")
 @options.level
 @options.names(
     "--teachers",
     metavar="all|NAMES",
     help="Compare teachers of BI, pragmatic and SCBI learners: all, or some of "
-    f"{','.join(TEACHERS)}.",
+    f"{', '.join(TEACHERS)}.",
 )
 @options.names(
     "--questions",
     metavar="LABELS",
-    help="For the teacher 'active': the question that each datum answers, one label per datum, "
-    "separated by commas (default: every datum is a yes-or-no question).",
+    help="For the teacher 'active': the question that each datum answers, as one label per datum, "
+    "separated by commas (default: each datum answers its own yes-or-no question).",
 )
 @options.no_repeats()
 @options.prior
@@ -52,9 +52,9 @@ _ROWS, _BAR = 12, 16
 def compare(given: Given) -> None:
     """Compare two rules by the rounds that a learner needs to be sure of the truth.
 
-    The rules are BI and SCBI, or BI and the rule of --rule. Teacher and learner follow the same
-    rule, and many lessons are simulated. With --teachers, teachers that choose the data in
-    different ways are compared instead.
+    The rules are BI and SCBI, or BI and the rule given by --rule. In each simulated lesson teacher
+    and learner follow the same rule. With --teachers, the command compares teachers that choose the
+    data in different ways.
     """
     if given.questions is not None and given.teachers is None:
         raise CobayesError("--questions belongs to --teachers.", "add --teachers all.")
@@ -142,7 +142,7 @@ def _show_rules(found: list[Ensemble]) -> None:
     count = min(_ROWS, end)
     shares = [one.cumulative() for one in needed]
     terminal.show_table(
-        "Share of learners that were sure by then",
+        "Share of learners that were sure by this round",
         [("round", ">"), *((ensemble.rule_name, "<") for ensemble in found)],
         [
             [str(k), *(f"{percent(s[k]):>7} {terminal.bar(s[k], _BAR)}" for s in shares)]
@@ -168,13 +168,13 @@ def _mean_rounds(ensemble: Ensemble) -> str:
 def _verdict(medians: dict[str, int | None]) -> str:
     known = sorted((median, name) for name, median in medians.items() if median is not None)
     if not known:
-        return "By neither rule did half of the learners become sure; give more --rounds."
+        return "Neither rule made half of the learners sure; give more --rounds."
     if len(known) == 1:
-        return f"Only by {known[0][1]} did half of the learners become sure; give more --rounds."
+        return f"Only {known[0][1]} made half of the learners sure; give more --rounds."
     (fast, winner), (slow, other) = known
     if slow == fast:
-        return f"Both rules bring half of the learners there by round {slow}."
-    return f"{winner} brings half of the learners there by round {fast}, {other} by round {slow}."
+        return f"Both rules make half of the learners sure by round {slow}."
+    return f"{winner} makes half of the learners sure by round {fast}, {other} by round {slow}."
 
 
 def _show_teachers(found: TeacherComparison) -> None:

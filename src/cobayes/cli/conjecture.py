@@ -17,8 +17,9 @@ NOT_CONFIRMED = 1
 def conjecture() -> None:
     """Check counter-examples to Conjecture 5.3 of the paper.
 
-    The conjecture: a learner whose prior is at distance d from the prior theta that the teacher
-    assumes succeeds with probability at least 1 - d / theta(h), h the taught hypothesis.
+    The conjecture: let theta be the learner's prior as the teacher assumes it, d its distance from
+    the learner's actual prior, and h the taught hypothesis. Then the learner succeeds with
+    probability at least 1 - d / theta(h).
     """
 
 
@@ -29,7 +30,7 @@ def conjecture() -> None:
     *known_certificates(),
 )
 @options.argument("file", help="The file of a certificate, or a name from the list below.")
-@options.lessons(None, "Number of lessons (default: that of FILE).", least=100)
+@options.lessons(None, "Number of lessons (default: the number in FILE).", least=100)
 @options.seed()
 @options.as_json
 def check(given: Given) -> int:

@@ -23,7 +23,7 @@ from cobayes.theory.rates import rate_of_convergence
 @options.smooth
 @options.as_json
 def info(given: Given) -> None:
-    """Describe a matrix: shape, labels, the paper's assumptions (i) to (iv), zeros, mean rates."""
+    """Describe a matrix: shape, labels, the paper's assumptions (i) to (iv), zeros and rates."""
     model, report = given.model, given.model.check(given.assumed)
     sums, rates = model.matrix.sum(axis=0), _mean_rates(model)
     if given.as_json:

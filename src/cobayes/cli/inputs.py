@@ -66,7 +66,7 @@ class Given(SimpleNamespace):
             require_picture_format(self.plot)
 
     def was_typed(self, name: str) -> bool:
-        """Tell whether an option was typed; if not, it has its default."""
+        """Return whether the user typed an option; otherwise it has its default."""
         return self._context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
     @functools.cached_property
@@ -130,7 +130,7 @@ class Given(SimpleNamespace):
         return secrets.randbelow(2**32) if self.seed is None else self.seed
 
     def say_seed(self) -> None:
-        """Print the seed that was chosen, unless the result contains it."""
+        """Print the seed if it was chosen at random and the result does not contain it."""
         if "used_seed" in vars(self) and self.seed is None and not self.as_json:
             seed = self.used_seed
             terminal.say(f"seed {seed} (add --seed {seed} to see the same again)")
@@ -199,10 +199,11 @@ def read_distribution(
     name: str = "prior",
     example: Example | None = None,
 ) -> NDArray[np.float64] | None:
-    """Return the distribution that the user typed, or None.
+    """Return the distribution that the user typed; None if there is no text.
 
-    Numbers in the order of the labels (``0.2,0.8`` or ``1/3,1/3,1/3``), pairs (``A=0.2,B=0.8``),
-    ``uniform``, the name of one of the example's priors, or for data a file with two columns.
+    The text has numbers in the order of the labels (``0.2,0.8`` or ``1/3,2/3``) or pairs
+    (``A=0.2,B=0.8``), or it is ``uniform``, the name of one of the example's priors, or, for data,
+    the name of a file with two columns.
     """
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""The decorators of commands, types of values, and options of several commands."""
+"""Decorators for commands and options, and the options that several commands share."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def command(*examples: str) -> Decorator:
 
 
 class Value(click.ParamType):
-    """A type of values: it converts the user's text, given the option's name."""
+    """The type of an option whose text is converted by ``read(option's name, text)``."""
 
     name = "value"
 
@@ -85,7 +85,7 @@ argument = click.argument
 def option(
     *flags: str, help: str, read: Callable[[str, str], Any] | None = None, **settings: Any
 ) -> Decorator:
-    """Return an option of a command; `read` makes its value, see `Value`."""
+    """Return an option of a command; `read` converts its text, see `Value`."""
     if read is not None:
         settings["type"] = Value(read)
     return click.option(*flags, help=help, **settings)
@@ -119,7 +119,7 @@ def count(
 def number(
     *flags: str, between: tuple[float, float], closed: str = "", help: str, **settings: Any
 ) -> Decorator:
-    """Return an option whose value is a number between two bounds; `closed` are those included."""
+    """Return an option whose value is a number between bounds; `closed`: see `number_between`."""
 
     def read(name: str, text: str) -> float:
         from cobayes._input.validation import number_between
@@ -150,7 +150,7 @@ def names(*flags: str, help: str, **settings: Any) -> Decorator:
 
 
 def pairs(*flags: str, help: str, **settings: Any) -> Decorator:
-    """Return an option whose value is names with values, written a=1,b=2."""
+    """Return an option whose value is pairs of a name and a value, written a=1,b=2."""
 
     def read(name: str, text: str) -> dict[str, str]:
         found = {}
@@ -165,7 +165,7 @@ def pairs(*flags: str, help: str, **settings: Any) -> Decorator:
 
 
 def as_number(text: str) -> float | None:
-    """Return the number that a text means, such as 0.5, 1e6, inf or 1/3; None if it means none."""
+    """Return the number in a text such as 0.5, 1e6, inf or 1/3; None if it is not a number."""
     # Not fractions.Fraction, which would compute all digits of 1e99999999.
     above, line, below = text.partition("/")
     try:
@@ -218,11 +218,11 @@ matrix = argument(
 )
 
 
-def hypothesis(default: str = "the example's own") -> Decorator:
+def hypothesis(default: str = "the hypothesis of the example") -> Decorator:
     """Return the option ``--hypothesis``; `default` describes its default in the help text."""
     text = (
-        "The hypothesis that is taught: its label, or its position counted from 0 where no label "
-        f"is a number (default: {default})."
+        "The taught hypothesis: its label, or its position (counted from 0) if no label is a "
+        f"number (default: {default})."
     )
     return option("--hypothesis", "-H", metavar="LABEL", help=text)
 
@@ -244,43 +244,43 @@ depth = count(
     "--depth",
     least=0,
     infinite=True,
-    help="The depth of the recursion of the pragmatic rule; 'inf' is SCBI (default: 1).",
+    help="The depth of the pragmatic rule's recursion; 'inf' is SCBI (default: 1).",
 )
 
 rationality = number(
     "--rationality",
     between=(0.0, float("inf")),
     metavar="ALPHA",
-    help="The exponent of the pragmatic teacher (default: 1).",
+    help="The pragmatic teacher's rationality: the exponent of the learner's belief (default: 1).",
 )
 
 literal = choice(
     "--literal",
     "likelihood",
     "truth",
-    help="The literal learner's table in a pragmatic rule: normalised columns (likelihood, the "
-    "default), or entries as truth values, as in rational speech acts (truth).",
+    help="The table of the pragmatic rule's literal learner: the matrix with normalised columns "
+    "(likelihood, the default), or the matrix itself, as in rational speech acts (truth).",
 )
 
 data_prior = option(
     "--data-prior",
     metavar="FILE|NUMBERS",
-    help="The probability of each datum before anything is taught: a table of two columns, datum "
-    "and number, or 0.2,0.8 or left=0.2,right=0.8 (default: uniform).",
+    help="The prior probability of each datum: 0.2,0.8 or left=0.2,right=0.8, or a file with two "
+    "columns, datum and number (default: uniform).",
 )
 
 
 def rule(default: str, *names: str) -> Decorator:
-    """Return ``--rule`` with the settings of rules: what `Given.rules_on` reads."""
+    """Return ``--rule`` and the settings of the pragmatic rule, from which rules are made."""
     helps = {
         "scbi": "full cooperation (scbi)",
         "bi": "plain Bayes (bi)",
-        "pragmatic": "recursion of a given --depth (pragmatic)",
-        "both": "SCBI and plain Bayes (both)",
+        "pragmatic": "a recursion of depth --depth (pragmatic)",
+        "both": "a comparison of scbi and bi (both)",
     }
     known = names or tuple(helps)
     listed = [helps[name] for name in known]
-    text = f"The rule: {', '.join(listed[:-1])}, or {listed[-1]}."
+    text = f"The rule of teacher and learner: {', '.join(listed[:-1])}, or {listed[-1]}."
     chosen = choice("--rule", *known, default=default, help=text)
     return together(chosen, depth, rationality, literal)
 
@@ -301,7 +301,7 @@ level = number(
     closed="high",
     metavar="BELIEF",
     default=0.95,
-    help="A learner is sure when its belief in the truth is at least this.",
+    help="A learner is sure when its belief in the truth is at least BELIEF.",
 )
 
 
@@ -312,9 +312,8 @@ def no_repeats(help: str = "Show no datum twice in a lesson.") -> Decorator:
 
 def seed(default: int | None = None, help: str = "") -> Decorator:
     """Return ``--seed``."""
-    text = (
-        f"The same seed gives the same result{' (default: a new one)' if default is None else ''}."
-    )
+    new = " (default: a new seed)" if default is None else ""
+    text = f"The seed of the random numbers; the same seed gives the same result{new}."
     return count("--seed", least=0, default=default, help=help or text)
 
 
@@ -322,20 +321,20 @@ smooth = number(
     "--smooth",
     between=(0.0, 1.0),
     metavar="EPSILON",
-    help="Make zeros positive: mix every column with this share of the uniform distribution.",
+    help="Make zeros positive: mix each column with a share EPSILON of the uniform distribution.",
 )
 
 as_json = flag("--json", "as_json", help="Write JSON to stdout instead of text.")
 
 raw = flag(
     "--raw",
-    help="Write labels to CSV unchanged (default: labels that a spreadsheet would execute as "
-    "formulas have an apostrophe in front).",
+    help="Write labels to CSV unchanged (default: an apostrophe precedes each label that a "
+    "spreadsheet would execute as a formula).",
 )
 
 
 def plot(of: str = "") -> Decorator:
-    """Return ``--plot``; `of` says what the picture shows, where that is not clear."""
+    """Return ``--plot``; `of` describes the picture in the help text."""
     return output("--plot", help=f"Write a picture{of}: .png, .svg or .pdf (needs matplotlib).")
 
 

@@ -80,9 +80,9 @@ def _read_grid(name: str, text: str) -> tuple[int, int]:
     "--response",
     *("guess", "rating"),
     default="guess",
-    help="The response of a person who learns after each datum: guess a hypothesis, or rate all.",
+    help="A learner's response to each datum: one hypothesis (guess), or ratings of all (rating).",
 )
-@options.rounds(5, "Number of data in a lesson, one per round.")
+@options.rounds(5, "Number of rounds of a lesson, with one datum each.")
 @options.no_repeats()
 @options.path(
     "--stimuli",
@@ -93,18 +93,18 @@ def _read_grid(name: str, text: str) -> tuple[int, int]:
     "--grid",
     read=_read_grid,
     metavar="ROWSxCOLUMNS",
-    help="Rows and columns of a board for the data: 6x6 (default: buttons in random order).",
+    help="Show the data on a board, such as 6x6 (default: as buttons in random order).",
 )
-@options.seed(help="The same seed gives every person the same draws (default: different draws).")
+@options.seed(help="Give every participant the same random numbers (default: different numbers).")
 @options.option(
     "--title", metavar="WORDS", default="Teaching and learning", help="The title of the page."
 )
 @options.smooth
 def experiment(given: Given) -> None:
-    """Write a folder with an experiment for people (by jsPsych) that any web server can host.
+    """Write a jsPsych experiment for people: a folder that any web server can host.
 
-    The person learns from an artificial teacher, or teaches an artificial learner. 'cobayes fit'
-    reads the table that the experiment saves.
+    The participant learns from an artificial teacher, or teaches an artificial learner. The command
+    'cobayes fit' reads the table of responses that the experiment saves.
     """
     given.require_rule_options()
     same = ("rule", "role", "response", "stimuli", "grid", "seed", "title")

@@ -23,7 +23,7 @@ from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
 @options.count(
     "--samples",
     least=2,
-    help="Number of random matrices of the same shape on which to compare the rules (default: 0).",
+    help="Number of random matrices of the same shape for a comparison of SCBI with BI.",
 )
 @options.seed()
 @options.smooth
@@ -31,8 +31,9 @@ from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
 def rates(given: Given) -> None:
     """Show the asymptotic rates: the growth of the log-odds of the truth per round.
 
-    There is a row per taught hypothesis: the rate of each rule, in nats (natural logarithms) per
-    round, and the hypothesis that is hardest to distinguish from it and determines the rate.
+    The table has a row for each taught hypothesis: the rate of each rule, in nats (natural
+    logarithms) per round, and the other hypothesis that is hardest to exclude. This hypothesis
+    determines the rate.
     """
     model, rules = given.model, given.rules_on(given.model)
     chosen = range(model.num_hypotheses) if given.hypothesis is None else [given.target]

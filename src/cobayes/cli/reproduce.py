@@ -46,8 +46,8 @@ def _read_scale(name: str, text: str) -> float | None:
     read=_read_scale,
     metavar="quick|paper|FACTOR",
     default="quick",
-    help="The numbers of samples: 'quick' takes minutes, 'paper' has the paper's numbers, a "
-    "number multiplies the paper's.",
+    help="The numbers of samples: few, for minutes of work (quick), the paper's (paper), or FACTOR "
+    "times the paper's.",
 )
 @options.path("--out", metavar="DIR", default=Path("report"), help="The folder of the report.")
 @options.seed(2020)
@@ -57,27 +57,27 @@ def _read_scale(name: str, text: str) -> float | None:
     metavar="ADDRESS|FILE",
     help="Address or scheduler file of a Dask cluster (default: this machine).",
 )
-@options.flag("--fresh", help="Delete the shards of earlier runs, and start again.")
+@options.flag("--fresh", help="Delete the results of earlier runs, and start again.")
 @options.pairs(
     "--set",
     "settings",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Change a parameter of a figure; an unknown name lists the parameters. May be repeated.",
+    help="Change a parameter of a figure; the error about an unknown NAME lists all names.",
 )
 @options.names(
     "--format",
     "formats",
     metavar="LIST",
     default=",".join(FORMATS),
-    help=f"Formats to save beside the page: some of {','.join(FORMATS)}.",
+    help="Formats of the pictures and numbers that are saved beside the page.",
 )
 @options.flag("--list", "show_list", help="List the parts of the report and exit.")
 def reproduce(given: Given) -> None:
     """Compute the paper's results and write DIR/index.html, a page that needs no network.
 
-    Earlier parts stay in the report, so that a single part can be added or repeated. The same
-    command continues a run that was stopped, by Ctrl-C or by a power cut.
+    The report keeps the parts that were computed before, so that you can add or repeat a single
+    part. After Ctrl-C or a power cut, the same command continues where it stopped.
     """
     if given.show_list:
         rows = [[recipe.name, recipe.summary] for recipe in RECIPES]
@@ -113,9 +113,9 @@ def reproduce(given: Given) -> None:
 def runs(given: Given) -> None:
     """Show one line per experiment: finished shards, computing time and time left.
 
-    A shard is the part of a run that one process computes and saves at a time. Runs of one
-    experiment in one folder share a line; give their folder to see each run. For a single run the
-    points (parameter values) are listed, too.
+    A shard is the part of a run that one process computes and saves at a time. Runs of the same
+    experiment in one folder share a line; give that folder to see each run. A single run is shown
+    with its points (sets of parameters).
     """
     folder, found = given.folder, find_runs(given.folder)
     if not found:

@@ -1,4 +1,4 @@
-"""``cobayes robustness``: the loss of success if the teacher assumes a wrong prior."""
+"""``cobayes robustness``: the success rate if the teacher assumes a wrong prior."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
     between=(0.0, 2.0),
     metavar="DISTANCE",
     default=0.05,
-    help="The Euclidean distance by which the learner's prior is moved to find the direction in "
-    "which success falls most.",
+    help="The Euclidean distance between the assumed prior and the priors among which the most "
+    "dangerous one is searched.",
 )
 @options.lessons(10_000, "Number of lessons for each prior.")
-@options.rounds(10_000, "Largest number of rounds of a lesson.")
+@options.rounds(10_000, "Maximum number of rounds of a lesson.")
 @options.seed()
 @options.smooth
 @options.as_json
@@ -48,7 +48,7 @@ def robustness(given: Given) -> None:
 
     Teacher and learner follow SCBI. If the learner's prior differs from the teacher's assumption,
     the learner may converge to a wrong hypothesis. The command shows the success rate with its
-    bounds, and the error of the prior for which success falls most.
+    bounds, and the change of the learner's prior that reduces success most.
     """
     matrix = given.learner_matrix
     learner_rule = None if matrix is None else load_matrix(matrix, given.smooth)
@@ -77,18 +77,18 @@ def _show(result: Robustness, *, is_own_learner: bool) -> None:
     facts = [
         ("success rate", f"{rate.value:.4f} ± {rate.stderr:.1g}"),
         ("95 % interval", f"{low:.4f} to {high:.4f}"),
-        ("proved, from the priors", f"{result.bounds[0]:.4f} to {result.bounds[1]:.4f}"),
+        ("proved bounds from the priors", f"{result.bounds[0]:.4f} to {result.bounds[1]:.4f}"),
     ]
     if rate.num_unfinished:
         stopped = f"{rate.num_unfinished} of {rate.num_lessons} (in the interval)"
-        facts.append(("lessons stopped undecided", stopped))
+        facts.append(("lessons without a decision", stopped))
     who = "this learner" if is_own_learner else "a learner with the assumed prior"
     terminal.show_facts(f"teaching {rate.hypothesis} to {who}", facts, ">")
     wrong = [j for j, name in enumerate(names) if name != rate.hypothesis]
     wrong = sorted((j for j in wrong if rate.outcomes[j] > 1e-4), key=lambda j: -rate.outcomes[j])
     if wrong:
         ends = ", ".join(f"{names[j]} {rate.outcomes[j]:.4f}" for j in wrong[:4])
-        terminal.show_text(f"otherwise it ends at: {ends}")
+        terminal.show_text(f"the learner ends at another hypothesis with probability: {ends}")
     prior = zip(names, result.worst_prior, strict=True)
     worst = result.worst_rate
     terminal.show_facts(
@@ -101,7 +101,7 @@ def _show(result: Robustness, *, is_own_learner: bool) -> None:
                 f"{worst.value:.4f} ± {worst.stderr:.1g} "
                 f"(distance {result.distances[result.worst]:.3g})",
             ),
-            ("success lost per 0.01", f"{0.01 * result.worst_slope:.4f}"),
+            ("success lost per 0.01 of distance", f"{0.01 * result.worst_slope:.4f}"),
         ],
     )
 

@@ -22,10 +22,13 @@ _BELIEF, _BAR, _NAME = 7, 10, 4
 )
 @options.matrix
 @options.hypothesis()
-@options.rounds(10, "Number of data that the teacher shows, one per round.", least=0)
+@options.rounds(10, "Number of rounds; the teacher shows one datum per round.", least=0)
 @options.rule("scbi")
 @options.data_prior
-@options.flag("--best", help="Choose the data that raise the belief most, instead of drawing them.")
+@options.flag(
+    "--best",
+    help="Choose the data that raise the belief in the truth most, instead of drawing them.",
+)
 @options.no_repeats()
 @options.prior
 @options.learner_prior

@@ -35,12 +35,12 @@ _GAP = "    "
     between=(0.0, 1.0),
     metavar="FACTOR",
     default=0.5,
-    help="Factor, between 0 and 1, of the reward per step.",
+    help="Discount factor of the reward per step, between 0 and 1.",
 )
 @options.path(
     "--board",
-    help="A board drawn in text, instead of --width, --height and --goals: S start, # wall, "
-    ". free, other letters goals; four moves.",
+    help="A text file with the board, instead of --width, --height and --goals: S is the start, # "
+    "a wall, . a free square, any other letter a goal. On this board there are four moves.",
 )
 @options.option("--goal", metavar="LABEL", help="The walker's goal (default: the first).")
 @options.rule("both")
@@ -48,8 +48,8 @@ _GAP = "    "
     "--moves",
     *("forward", "any", "plan"),
     default="forward",
-    help="forward: drawn among moves towards the goal; any: drawn among all, as in the paper; "
-    "plan: the likeliest shortest walk.",
+    help="How the walker chooses its moves: 'forward' draws from the moves towards the goal, 'any' "
+    "from all moves (as in the paper), 'plan' takes the most likely shortest walk.",
 )
 @options.number(
     "--slip",
@@ -59,12 +59,12 @@ _GAP = "    "
     default=0.0,
     help="The probability that another move happens instead of the chosen one.",
 )
-@options.rounds(50, "Largest number of moves.")
+@options.rounds(50, "Maximum number of moves.")
 @options.seed()
 @options.as_json
 @options.output("--gif", help="Write an animation of the walk (needs matplotlib).")
 def world(given: Given) -> None:
-    """Run a walk to a goal on a board, and a watcher who infers the goal from the moves."""
+    """Simulate a walk to a goal on a board, and a watcher who infers the goal from the moves."""
     made = _make_world(given)
     goal = made.goal_index(made.goal_labels[0] if given.goal is None else given.goal)
     walks = [_walk(goal, rule, given) for rule in reversed(given.rules_on(made))]

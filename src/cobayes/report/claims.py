@@ -159,7 +159,7 @@ def judge_order(
     values, stderrs
         The quantity and its standard errors, independent of each other; zero for exact values.
     rises
-        Whether it should rise, or fall.
+        True if the quantity should rise, False if it should fall.
     what
         The quantity's name.
     **texts
@@ -287,8 +287,8 @@ def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:
     Parameters
     ----------
     is_inside, is_outside
-        For each number, whether its whole interval is within the claim's limit, and whether all of
-        it is beyond.
+        For each number, whether its interval lies completely within the claim's limit, and whether
+        it lies completely outside.
     """
     inside, outside = np.asarray(is_inside), np.asarray(is_outside)
     count = inside.size

@@ -30,7 +30,7 @@ Number = TypeVar("Number", int, float)
 _IMAGE = re.compile(r'!\[([^\]]*)\]\((\S+)\s+"([^"]*)"\)')
 
 QUICK_SCALE = 0.01
-"""The quick scale of sections that define no quick numbers of samples."""
+"""The scale of a quick report, for sections that define no quick numbers of samples."""
 
 
 @dataclass(frozen=True)

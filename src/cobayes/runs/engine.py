@@ -293,7 +293,7 @@ def _compute(works: list[_Work], executor: Executor, tell: Callable[[RunState], 
                 report("running")
     except BaseException as error:
         if isinstance(executor, Processes):
-            executor.shutdown()  # it cancels its shards itself, and starts again if it is used
+            executor.shutdown()  # cancels its shards; the next submit starts new processes
         else:
             for future in in_flight:
                 future.cancel()

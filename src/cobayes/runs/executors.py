@@ -208,7 +208,7 @@ def _is_no_lost_connection(record: logging.LogRecord) -> bool:
 
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C while processes start: until they ignore it, each prints its traceback."""
+    """Block Ctrl-C while worker processes start, since they do not ignore it yet."""
     mask = getattr(signal, "pthread_sigmask", None)
     before = mask(signal.SIG_BLOCK, [signal.SIGINT]) if mask else ()
     try:

@@ -28,10 +28,10 @@ _SCHEMA = (
     "CREATE TABLE shards (key INTEGER PRIMARY KEY, content BLOB NOT NULL, seal BLOB NOT NULL, "
     "seconds REAL NOT NULL)"
 )
-# The key of a shard's row is the point's position times 2**32 plus the shard's position. The plan's
-# row is first.
+# The key of a shard's row is the point's position times 2**32 plus the shard's position. The key
+# of the plan's row is smaller, so that it comes first.
 _SHARD_BITS, _PLAN = 32, -1
-# The times to wait for another process that reads the file: at the start, and later.
+# Waiting times while another process reads the file: when a run starts, and when it commits.
 _MILLISECONDS_TO_START, _MILLISECONDS_TO_GO_ON = 500, 30_000
 
 Key = tuple[int, int]
@@ -197,7 +197,7 @@ class Ledger:
         return False
 
     def _open(self, plan: Mapping[str, Any] | None, fresh: bool) -> None:
-        """Connect to the file, begin the plan or require the same plan, and read the rows."""
+        """Connect to the file, begin the plan if the file is empty, and compare the plans."""
         self.plan, self.seconds, self.is_changed = {}, {}, False
         with self._explained(), contextlib.ExitStack() as failure:
             if plan is not None:

@@ -34,10 +34,10 @@ from cobayes.runs.statistics import Estimate, Statistics, add
 ShardFunction = Callable[[dict[str, Any], np.random.SeedSequence, int], Statistics]
 EstimateFunction = Callable[[Statistics, dict[str, Any]], Mapping[str, Estimate]]
 
-# Packages that do not affect numbers. The paper's shard functions have their own digests.
+# Files that do not affect numbers. Shard functions in `paper` are covered by `function_digest`.
 _NOT_NUMERICAL = ("browser/", "cli/", "paper/", "plots/", "report/", "runs/engine", "runs/progress")
 
-# Values that are part of a digest where a function defined interactively names them.
+# Types of the global values that the digest of an interactively defined function includes.
 _VALUES = (int, float, complex, str, bytes, list, tuple, dict, np.ndarray, np.generic)
 
 
@@ -48,7 +48,7 @@ class Point:
     Parameters
     ----------
     name
-        Unique within the experiment; part of the name of its random streams.
+        A name that no other point of the experiment has; the point's random numbers depend on it.
     parameters
         Values that JSON can represent; NumPy arrays become lists.
     num_samples
@@ -105,7 +105,7 @@ class Experiment:
     Parameters
     ----------
     name
-        Part of the name of every random stream.
+        The experiment's name; its random numbers depend on it.
     points
         The points to compute, with different names.
     shard
@@ -121,8 +121,8 @@ class Experiment:
         by name). None if statistics cannot be joined, such as a mean with its standard error: then
         every point must be one shard.
     version
-        Change it after a change that the code does not show, such as a new data file; a new run is
-        then required.
+        Change it if something changes that the code does not show, such as a data file; folders
+        with shards of another version are refused.
 
     Examples
     --------
@@ -356,9 +356,9 @@ def _imported(package: str, statements: list[ast.stmt]) -> set[str]:
 
 
 def _instructions(code: CodeType, names: dict[str, Any]) -> str:
-    """Return code without comments and positions, with the functions and values that it names.
+    """Return a text of the instructions, and of the functions and values that the code names.
 
-    What is found is removed from `names`, so that it is added once.
+    An entry of `names` is removed when it is added to the text, so that it is added once.
     """
     found = [code.co_code.hex(), str(code.co_names), str(code.co_varnames)]
     for value in (*code.co_consts, *(names.pop(name, None) for name in code.co_names)):
