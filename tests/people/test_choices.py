@@ -208,7 +208,7 @@ def test_a_table_of_counts_needs_neither_persons_nor_rounds():
         ({"count": [1.5, 1]}, "row 1 .* column 'count': 1.5 is not an integer >= 0"),
         ({"count": [0, 0]}, "the counts sum to 0; expected"),
         ({"count": [10**12, 1]}, "the counts sum to 1,000,000,000,001; expected 1 to"),
-        ({"count": [1, 1], "round": [1, 2]}, "the data shown before are then unknown"),
+        ({"count": [1, 1], "round": [1, 2]}, "but does not say which data came before"),
     ],
 )
 def test_counts_that_cannot_be_are_refused(changes, message):

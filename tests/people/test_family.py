@@ -40,7 +40,7 @@ def test_rationality_is_the_exponent_of_the_recursion_and_sharpness_that_of_a_re
         (dict(rationality=(0.0, np.inf)), "finite bounds"),
         (dict(response="speech"), "expected 'choice', 'guess' or 'rating'"),
         (dict(literal="half"), "expected 'likelihood' or 'truth'"),
-        (dict(depth=np.inf, inner_rationality=2.0), "infinite depth exists for"),
+        (dict(depth=np.inf, inner_rationality=2.0), "infinite depth needs inner_rationality 1"),
         (dict(features={"lapse": [1.0]}), "cannot be called 'lapse'"),
         (dict(features={"edge": [1.0]}, response="guess"), "response='guess' has no features"),
         (dict(response="guess", inner_rationality=2.0), "'guess' has no inner_rationality"),

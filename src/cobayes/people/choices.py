@@ -272,7 +272,7 @@ def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
     require(frame, good, "count", "{} is not an integer >= 0.")
     if "round" in frame.columns and filled(frame, "round").nunique() > 1:
         raise CobayesError(
-            "a table of counts has several rounds; the data shown before are then unknown.",
+            "a table of counts has several rounds, but does not say which data came before.",
             "write one row for each response, or keep one round.",
         )
     total = counts.sum()
@@ -304,7 +304,7 @@ def read_numbers(
         raise CobayesError(
             f"the table of {what} has the columns {shorten([*map(str, frame.columns)])}.",
             f"it needs problem, {kind} and a column of numbers such as {number!r}; without the "
-            "column problem it holds for every problem.",
+            "column problem it applies to every problem.",
         )
     columns = [name for name in frame.columns if name not in ("problem", kind)]
     if "problem" not in frame.columns:

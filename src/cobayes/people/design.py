@@ -30,7 +30,7 @@ from cobayes.people.simulate import require_affordable_lessons, require_known, s
 SECONDS_PER_FIT = 2e-5
 # The number of people fitted between two reports of progress.
 BLOCK = 50
-# The number of intervals, of equal probability, that a parameter is divided into. With more
+# The range of a parameter is divided into this number of intervals of equal probability. With more
 # intervals, the mean response in each would come from too few draws.
 NUM_INTERVALS = 20
 # The largest number of probabilities of responses in memory.

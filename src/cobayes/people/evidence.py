@@ -25,9 +25,10 @@ from cobayes.people.result import Fit, Progress, group_rows, teller
 # (Kass and Raftery 1995).
 WEAK, STRONG = 2.0, 10.0
 CONVINCING = 0.95
-# LOO smooths the largest fifth of the weights, of which it needs five.
+# PSIS-LOO smooths the largest fifth of the weights, and needs at least five of them.
 LEAST_DRAWS = 25
-# Models whose log evidence for a person differs by less are tied: what the optimiser leaves.
+# Models are tied if their log evidences for a person differ by less than this, the accuracy of the
+# optimiser.
 TIE = 1e-3
 
 
@@ -259,7 +260,7 @@ def _conclude(table: pd.DataFrame, chance: float) -> str:
         parts = [f"Over all responses {names[0]} {verdict}."]
         if lead >= WEAK and 2.0 * gain < lead / 2.0:
             parts.append(
-                "Most of this is for fewer identified parameters: its log-likelihood is "
+                "Most of this comes from fewer identified parameters: its log-likelihood is "
                 f"{abs(gain):.1f} {'larger' if gain > 0 else 'smaller'}."
             )
         other = names[int(table["aic"].argmin())]
@@ -284,7 +285,7 @@ def _conclude(table: pd.DataFrame, chance: float) -> str:
             else f"The best model is no better than chance ({chance:.1f})."
         )
         parts.append(
-            "That a model is best of these does not say that it is good: look at "
-            "predicted against observed frequencies."
+            "The best model can still describe the data badly: compare predicted with observed "
+            "frequencies."
         )
     return " ".join(parts)

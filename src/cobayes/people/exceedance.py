@@ -35,7 +35,7 @@ class Exceedance:
     exceedance : ndarray
         (models,): probability that a model is more frequent than every other.
     protected : ndarray
-        (models,): the same, mixed with chance by the omnibus risk.
+        (models,): ``(1 - omnibus_risk) * exceedance + omnibus_risk / models``.
     omnibus_risk : float
         Probability that all models are equally frequent and differences are chance.
     counts : ndarray

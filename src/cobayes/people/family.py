@@ -158,7 +158,7 @@ class Family:
         low, high = found[self.recursion]
         if math.inf in self.depth and not (low <= 1.0 <= high or self.has_recursion(math.inf)):
             raise CobayesError(
-                f"infinite depth exists for {self.recursion} 1 only: for others the recursion may "
+                f"infinite depth needs {self.recursion} 1: with other exponents the recursion may "
                 "have several limits.",
                 f"use finite depths, or leave {self.recursion} at 1"
                 + ("." if self.is_teacher else "; the exponent of a response is sharpness."),

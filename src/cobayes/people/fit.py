@@ -147,7 +147,7 @@ def fit(
     units, groups = group_rows(table, by)
     tell, count = teller(progress), len(family.depth) + 1
     likelihoods, maxima = {}, []
-    # Units are grouped into chunks by their last row, in multiples of CHUNK_ROWS.
+    # A chunk has the units whose last rows are between two multiples of CHUNK_ROWS.
     chunk = np.cumsum([len(rows) for rows in groups]) // CHUNK_ROWS
     chunks = [np.flatnonzero(chunk == number) for number in np.unique(chunk)]
     for number, depth in enumerate(family.depth):

@@ -45,7 +45,7 @@ NUM_ROUNDS, NUM_TRIAL_DRAWS = 3, 100
 # Modes are searched between plus and minus this logit; at these logits a parameter is practically
 # at its bound.
 LINE_END = 12.0
-# Candidates come from normal approximations for groups whose spread is the likeliest spread times
+# Candidates come from normal approximations in groups whose spread is the estimated spread times
 # these factors, because the spread varies between draws of the group.
 FACTORS = (1.0 / 3.0, 1.0, 3.0)
 # Step of the finite differences for second derivatives of the group's density: far above the
@@ -94,8 +94,9 @@ class GroupFit:
     fit : Fit
         Maximum-likelihood fits of the same people one by one.
     lines, people, depth : ndarray
-        Draws of the posterior in chains (c) of draws (g), as they are made: (c, g, 2 p + k - 1),
-        points for `Group.from_line`; (c, g, u, p), logits; (c, g, u), positions of depths.
+        Draws of the posterior, with the axes chain (c) and draw (g): the group as points for
+        `Group.from_line`, (c, g, 2 p + k - 1); people's parameters in logits, (c, g, u, p); the
+        positions of their depths, (c, g, u).
     depth_probability : ndarray
         (u, k): the posterior of every person's depth.
     effective : ndarray
@@ -350,7 +351,10 @@ def _sample_group(
 def _draw_people(
     candidates: _Candidates, lines: Array, random: np.random.Generator
 ) -> tuple[Array, Array, Positions, Array, Array]:
-    """Return the fields of a `GroupFit` from `lines` on: a draw of all people for each line."""
+    """Draw all people once for each draw of the group.
+
+    Return the fields of a `GroupFit` from `lines` to `effective`.
+    """
     num_free, num_units, _ = candidates.points.shape
     every, num_depths = np.arange(num_units), len(candidates.has)
     people = np.empty((len(lines), num_units, num_free))

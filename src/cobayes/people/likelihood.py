@@ -18,8 +18,8 @@ from cobayes.people.family import STATIC, Family
 from cobayes.people.model import Scores
 from cobayes.people.problems import Array, Positions
 
-# Smaller probabilities are replaced by this number in derivatives, so that their squares do not
-# overflow.
+# Derivatives of logarithms divide by probabilities, but by at least this number, so that squares of
+# the derivatives do not overflow.
 SMALLEST_PROBABILITY = 1e-100
 
 
@@ -109,7 +109,7 @@ class Likelihood:
         return self.low + (self.high - self.low) * special.expit(points)
 
     def on_line(self, points: Array, units: Positions | None = None) -> Evaluation:
-        """Return what `evaluate` returns, at points on the logit scale."""
+        """Evaluate at points on the logit scale, with derivatives by the logits."""
         value, gradient, information = self.evaluate(self.from_line(points), units)
         slope = (self.high - self.low) * special.expit(points) * special.expit(-points)
         information = information * slope[:, :, None] * slope[:, None, :]
@@ -225,7 +225,7 @@ class Likelihood:
         return Evaluation(value, gradient, information)
 
     def evaluate(self, values: Array, units: Positions | None = None) -> Evaluation:
-        """Return the sums over the rows of every unit, or of some units."""
+        """Return log-likelihood, gradient and information of every unit, or of some units."""
         own = self if units is None else self.take(units)
         rows = own.by_row(values, self.names)
         return Evaluation(*(np.add.reduceat(part, own._starts, axis=0) for part in rows))

@@ -23,8 +23,9 @@ MAX_STEPS = 200
 MARGIN = 0.005
 # A unit has converged if the expected gain of log-likelihood in the next step is below this.
 GAIN_TOLERANCE = 1e-8
+# The information of each parameter is increased by its product with the damping; at first by this.
 DAMPING = 1e-3
-# Damping is relative to the information, which is replaced by at least this share of the largest.
+# Damping acts on a parameter as if its information were at least this share of the largest one.
 LEAST_DAMPED = 1e-5
 # The maximisation stops when the damping exceeds this.
 MAX_DAMPING = 1e12
@@ -153,8 +154,8 @@ def _step(gradient, information, damping, blocked, width) -> tuple[Array, Array]
 def _curvature(information: Array, step: Array, change: Array) -> Array:
     """Return the expected information, corrected to the curvature seen along the last step.
 
-    A responder's lapse makes the two differ, and plain scoring would swing around the maximum. The
-    correction is the formula of Broyden, Fletcher, Goldfarb and Shanno.
+    The two differ where a response was a lapse, and plain scoring would oscillate around the
+    maximum. The correction is the formula of Broyden, Fletcher, Goldfarb and Shanno.
     """
     along = np.einsum("upq,uq->up", information, step)
     expected, seen = (np.einsum("up,up->u", step, other) for other in (along, change))

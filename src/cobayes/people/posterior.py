@@ -239,8 +239,8 @@ def calibration(
 
     A posterior predictive check: parameters are drawn from the posterior under flat priors (as in
     ``fit.to_arviz``; every unit keeps its best depth), and every response is simulated from them,
-    given the data shown before it. The fitted model rarely produces an observed frequency outside
-    of its band.
+    given the data shown before it. If the fitted model is right, observed frequencies are rarely
+    outside of their bands.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def calibration(
 def replicate(
     fit: Fit, num_draws: int, rng: Any
 ) -> tuple[Array, Array, NDArray[np.bool_], Positions]:
-    """Return responses (t) with options (k) that the model makes in s replicates.
+    """Simulate all responses (t), each with its options (k), in s replicates.
 
     Returns
     -------

@@ -22,8 +22,8 @@ from cobayes.reading import read_model
 if TYPE_CHECKING:
     from cobayes.model import Model
 
-# Lower bounds on seconds per simulated response, and per entry of its matrix; measured with
-# 100 people, 10 problems of 36 x 4 and 20 rounds.
+# Lower bounds on seconds per simulated response and per entry of its matrix, and on bytes per
+# response; measured with 100 people, 10 problems of 36 x 4 and 20 rounds.
 SECONDS_PER_ROW, SECONDS_PER_ENTRY, BYTES_PER_ROW = 5e-6, 1e-8, 500
 
 

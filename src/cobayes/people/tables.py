@@ -20,7 +20,7 @@ from cobayes.errors import CobayesError, warn_user
 from cobayes.people.problems import Array
 from cobayes.reading import existing_file, read_parquet_frame, read_text
 
-# Labels such as 01 or 1e3 are not numbers.
+# Columns of labels: a label such as 01 or 1e3 is not a number.
 _LABELS = ("person", "problem", "hypothesis", "datum", "guess", "lesson")
 
 

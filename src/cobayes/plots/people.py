@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
-    """Draw each model's difference in BIC and AIC from the best, and its estimated frequency.
+    """Draw each model's BIC and AIC above the best, with its protected exceedance probability.
 
     Parameters
     ----------

@@ -39,7 +39,8 @@ def fit_recipes(
 ) -> tuple[Recipe, ...]:
     """Return the sections of a page about a fit, for `build_report`.
 
-    `build_report` does not notice another fit: call it with ``fresh=True``.
+    `build_report` reuses sections that were written before, also those of another fit: call it with
+    ``fresh=True``.
 
     Parameters
     ----------
@@ -118,12 +119,7 @@ def _estimates(fit: Fit, _: Context) -> Section:
         plot_estimates(fit, name, ax=figure.subplots())
     fixed = {name: low for name, (low, high) in fit.family.bounds.items() if low == high}
     values = {"estimates": table, "shown": _with_intervals(fit).head(MAX_ROWS), "fixed": fixed}
-    values |= {
-        "num_noted": (table["note"] != "").sum(),
-        "drawn": figures,
-        "depths": depths,
-        "has_depths": len(fit.family.depth) > 1,
-    }
+    values |= {"num_noted": (table["note"] != "").sum(), "drawn": figures, "depths": depths}
     return _written("estimates", values, figures)
 
 
@@ -145,18 +141,16 @@ def _group(group: GroupFit, _: Context) -> Section:
 
 
 def _with_intervals(fit: Fit) -> pd.DataFrame:
-    """Return the estimates for readers: a value and its interval in one cell."""
-    free, table = fit.family.free_names(), fit.estimates.drop(columns=["aic", "bic"])
+    """Return depth, free parameters and note of every unit: a value and its interval in a cell."""
+    free, table = fit.family.free_names(), fit.estimates.copy()
     for name in free:
         table[name] = [
-            f"{cell_text(value) or '?'}\u00a0[{cell_text(low)},\u00a0{cell_text(high)}]"
+            cell_text(value)
+            if np.isnan(low)
+            else f"{cell_text(value) or '?'}\u00a0[{cell_text(low)},\u00a0{cell_text(high)}]"
             for value, low, high in table[[name, f"{name}_low", f"{name}_high"]].to_numpy()
         ]
-    # Without this, long labels in the first column would make the column of notes too narrow.
-    table["note"] = table["note"].str.replace(" ", "\u00a0").str.replace(";\u00a0", "; ")
-    ends = [f"{name}_{end}" for name in fit.family.names for end in ("low", "high")]
-    fixed = [name for name in fit.family.names if name not in free]
-    return table.drop(columns=[*fixed, *ends], errors="ignore")
+    return table.filter([str(fit.by), "depth", *free, "note"])
 
 
 def _predictions(fit: Fit, context: Context) -> Section:
