@@ -178,20 +178,14 @@ def fit(given: Given) -> None:
         comparison = people.compare(models, loo=False)
         _write_comparison(out, comparison)
         if given.loo or given.cross_validation:
-            comparison = people.compare(
-                models,
-                loo=given.loo,
-                cross_validation=given.cross_validation,
-                rng=given.seed,
-                progress=tell("compare"),
-            )
+            more = {"loo": given.loo, "cross_validation": given.cross_validation}
+            comparison = people.compare(models, **more, rng=given.seed, progress=tell("compare"))
             _write_comparison(out, comparison)
         together = group = None
         written = WRITTEN[:-1]
         if given.group:
-            together = people.fit_group(
-                table, known, family, rng=given.seed, progress=tell("group")
-            )
+            settings = {"rng": given.seed, "progress": tell("group")}
+            together = people.fit_group(table, known, family, **settings)
             group = together.group.rename_axis("quantity").reset_index()
             write_text(out / "group.csv", frame_csv(group))
             write_text(out / "people.csv", frame_csv(together.estimates))
@@ -246,12 +240,6 @@ def _show(found: people.Fit, comparison: people.Comparison, group: pd.DataFrame 
 
 def _show_frame(title: str, frame: pd.DataFrame) -> None:
     """Print a table whose first column contains names, and the others numbers."""
-    names = list(frame.columns)
-    terminal.show_table(
-        title,
-        [(name, ">" if k else "<") for k, name in enumerate(names)],
-        [
-            [cell_text(cell, name) for name, cell in zip(names, row, strict=True)]
-            for row in frame.values
-        ],
-    )
+    columns = [(name, ">" if k else "<") for k, name in enumerate(frame.columns)]
+    texts = frame.apply(lambda column: [cell_text(cell, column.name) for cell in column])
+    terminal.show_table(title, columns, texts.to_numpy().tolist())

@@ -65,10 +65,10 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
             for text, p in zip(labels, chances, strict=True)
         ]
     ax.set_yticks(places, labels)
-    ax.set_ylim(-0.6, len(table) - 0.4)
     ax.set_xlim(left=0.0)
     ax.margins(x=0.08)
-    ax.set_xlabel("difference from the best model (smaller is better)")
+    words = "difference from the best model (smaller is better)"
+    ax.set(xlabel=words, ylim=(-0.6, len(table) - 0.4))
     ax.legend(frameon=False, loc="best")
     return ax
 
@@ -112,11 +112,8 @@ def plot_calibration(calibration: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     ):
         if flags.any():
             ax.plot(predicted[flags], observed[flags], marker, color=colour, label=label)
-    ax.set_xlim(0.0, top)
-    ax.set_ylim(0.0, top)
-    ax.set_aspect("equal")
-    ax.set_xlabel("predicted frequency")
-    ax.set_ylabel("observed frequency")
+    ax.set(xlim=(0.0, top), ylim=(0.0, top), aspect="equal")
+    ax.set(xlabel="predicted frequency", ylabel="observed frequency")
     ax.legend(frameon=False, loc="upper left")
     return ax
 
@@ -160,19 +157,12 @@ def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None 
     for number, depth in enumerate(fit.family.depth):
         own = depths == depth
         if own.any():
-            ax.plot(
-                places[own],
-                values[order][own],
-                markers[number % len(markers)],
-                color=colours[number % len(colours)],
-                markersize=4,
-                label=f"depth {depth:g}",
-            )
+            look = {"marker": markers[number % 8], "color": colours[number % 8], "markersize": 4}
+            ax.plot(places[own], values[order][own], label=f"depth {depth:g}", ls="", **look)
     missing = len(values) - len(order)
     left_out = f"; not identified: {missing} of {len(values)}" if missing else ""
-    ax.set_xlabel(f"{fit.by or 'everybody'}, in order of the estimate{left_out}")
-    ax.set_ylabel(parameter.replace("_", " "))
-    ax.set_xticks([])
+    words = f"{fit.by or 'everybody'}, in order of the estimate{left_out}"
+    ax.set(xlabel=words, ylabel=parameter.replace("_", " "), xticks=[])
     # The legend is above the axes, because intervals may span the whole axis.
     ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0)
     return ax
@@ -208,21 +198,18 @@ def plot_recovery(
     table = instance(recovery, Recovery, "recovery", "what people.recover returns").table
     one_of(parameter, "parameter", recovery.coverage.index.tolist())
     ax = axes_or_new(ax, (4.4, 4.2))
-    truth, guess, low, high = (
-        table[name].to_numpy()
-        for name in (parameter, f"{parameter}_estimate", f"{parameter}_low", f"{parameter}_high")
-    )
+    ends = ("", "_estimate", "_low", "_high")
+    truth, guess, low, high = (table[f"{parameter}{end}"].to_numpy() for end in ends)
     missed = ~((low <= truth) & (truth <= high)) & np.isfinite(guess)
-    ends = (np.nanmin(truth), np.nanmax(truth))
-    ax.plot(ends, ends, color=GREY, linewidth=1)
+    diagonal = (np.nanmin(truth), np.nanmax(truth))
+    ax.plot(diagonal, diagonal, color=GREY, linewidth=1)
     for flags, colour, label, marker in (
         (~missed, BLUE, "interval covers the truth", "o"),
         (missed, VERMILION, "interval misses the truth", "x"),
     ):
         ax.vlines(truth[flags], low[flags], high[flags], color=colour, alpha=0.25, linewidth=1)
         ax.plot(truth[flags], guess[flags], marker, color=colour, markersize=4, label=label)
-    ax.set_xlabel(f"true {parameter.replace('_', ' ')}")
-    ax.set_ylabel("estimate")
+    ax.set(xlabel=f"true {parameter.replace('_', ' ')}", ylabel="estimate")
     share = recovery.coverage.loc[parameter, "coverage"]
     ax.set_title(f"coverage {percent(share, digits=0)}", loc="left", fontsize=10)
     # Leave space for the legend above the longest interval.
@@ -260,19 +247,12 @@ def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
     shares = table.to_numpy()
     ax.imshow(shares, cmap=COLORMAP, vmin=0.0, vmax=1.0)
     for (row, column), share in np.ndenumerate(shares):
-        ax.text(
-            column,
-            row,
-            percent(share, digits=0),
-            ha="center",
-            va="center",
-            color="white" if share < 0.5 else INK,
-        )
+        text, colour = percent(share, digits=0), "white" if share < 0.5 else INK
+        ax.text(column, row, text, ha="center", va="center", color=colour)
     across, down = ([f"{depth:g}" for depth in axis] for axis in (table.columns, table.index))
     ax.set_xticks(range(len(across)), across)
     ax.set_yticks(range(len(down)), down)
-    ax.set_xlabel("depth with the highest likelihood")
-    ax.set_ylabel("true depth")
+    ax.set(xlabel="depth with the highest likelihood", ylabel="true depth")
     return ax
 
 
@@ -322,8 +302,8 @@ def plot_shrinkage(
     missing = int((~known).sum())
     left_out = f"\nnot identified: {missing} of {len(alone)}" if missing else ""
     words = parameter.replace("_", " ")
-    ax.set_xlabel(f"{words}, separate fits (maximum likelihood){left_out}")
-    ax.set_ylabel(f"{words}, in the group")
+    alone_words = f"{words}, separate fits (maximum likelihood){left_out}"
+    ax.set(xlabel=alone_words, ylabel=f"{words}, in the group")
     ax.legend(frameon=False, loc="upper left", fontsize=8)
     return ax
 
@@ -363,11 +343,10 @@ def plot_informative(trials: pd.DataFrame, num_trials: int = 20, *, ax: Axes | N
         for row in shown[columns].itertuples(index=False)
     ]
     ax.set_yticks(places, [shorten_label(label) for label in labels])
-    ax.set_ylim(-0.6, len(shown) - 0.4)
     ax.set_xlim(left=0.0)
-    ax.set_ylabel(" and ".join(columns))
     rest = f" (best {len(shown)} of {len(trials)} trials)" if len(shown) < len(trials) else ""
-    ax.set_xlabel(f"expected information of one response, nats{rest}")
+    words = f"expected information of one response, nats{rest}"
+    ax.set(xlabel=words, ylabel=" and ".join(columns), ylim=(-0.6, len(shown) - 0.4))
     return ax
 
 
