@@ -115,13 +115,9 @@ class Certificate(_Claim):
             )
         self.witness = tuple(map(self.model.datum_index, witness))
         priors = self.teacher_prior, self.learner_prior
-        self.conjectured_success = conjectured_success(*priors, self.hypothesis, self.distance)
-        if not 0.0 < self.conjectured_success < 1.0:
-            raise CobayesError(
-                f"the conjecture's bound is {self.conjectured_success:.4g} here; expected a "
-                "number strictly between 0 and 1.",
-                "take priors that are closer to each other, but differ.",
-            )
+        bound = conjectured_success(*priors, self.hypothesis, self.distance)
+        name, hint = "the conjectured success rate", "take priors that are close, but differ."
+        self.conjectured_success = number_between(bound, name, 0.0, 1.0, hint=hint)
 
     def check(self, num_lessons: int | None = None, rng: Any = None) -> CertificateCheck:
         """Estimate the success rate from lessons and from a coupling, and enclose it.
@@ -299,9 +295,8 @@ def _read(source: str | Path) -> Any:
     instance(source, (str, Path), "source", "a file, the name of a certificate or its content")
     path = Path(str(FOLDER), f"{source}.json") if str(source) in known else Path(source)
     if not path.exists():
-        raise CobayesError(
-            f"there is no certificate {source}.", f"give a file, or one of: {', '.join(known)}."
-        )
+        hint = f"give a file, or one of: {', '.join(known)}."
+        raise CobayesError(f"there is no certificate {source}.", hint)
     text = read_text(existing_file(path))
     try:
         return json.loads(text)

@@ -125,9 +125,8 @@ def limit_slope(
     if log10_size is not None:
         log_size = math.log(10.0) * number_between(log10_size, "log10_size", -math.inf, 0.0)
         if log_size > -300.0 and (prior + math.exp(log_size) * step <= 0.0).any():
-            raise CobayesError(
-                f"a step of L1 size 1e{log10_size:g} leaves the simplex.", "take a smaller step."
-            )
+            step_text = f"a step of L1 size 1e{log10_size:g}"
+            raise CobayesError(f"{step_text} leaves the simplex.", "take a smaller step.")
     num_data, num_hypotheses = rule.model.shape
     # A lower bound on the time per round: 2 us were measured with three data and hypotheses.
     seconds = 1e-6 * min(count, 10**200) * min(rounds, 10**100)
