@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cobayes._input.validation import instance
 from cobayes._output import Result
 from cobayes._parallel import duration
 from cobayes.errors import CobayesError
@@ -158,7 +159,8 @@ def find_runs(folder: str | Path) -> list[Path]:
     >>> find_runs(tempfile.mkdtemp())
     []
     """
-    return sorted(path.parent for path in Path(folder).rglob(LEDGER_NAME))
+    root = Path(instance(folder, (str, Path), "folder", "a path"))
+    return sorted(path.parent for path in root.rglob(LEDGER_NAME))
 
 
 def state_of(ledger: Ledger, status: str, num_workers: int) -> RunState:
