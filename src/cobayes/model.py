@@ -114,12 +114,7 @@ class Model(Task):
         return label_rules.find(hypothesis, self.hypotheses, "hypothesis")
 
     def distribution(
-        self,
-        values: Distribution | None = None,
-        *,
-        over: str = "hypothesis",
-        name: str = "prior",
-        batch: bool = False,
+        self, values: Distribution | None = None, *, over: str = "hypothesis", name: str = "prior"
     ) -> NDArray[np.float64]:
         """Validate a distribution over hypotheses (or data); None is the uniform distribution.
 
@@ -133,8 +128,6 @@ class Model(Task):
             "hypothesis" or "datum".
         name
             The name of the distribution in error messages.
-        batch
-            Whether several distributions are allowed, along leading axes.
 
         Returns
         -------
@@ -142,7 +135,7 @@ class Model(Task):
             Not negative, with sum one: (m,), or (n,) over data.
         """
         labels = self.hypotheses if over == "hypothesis" else self.data
-        return as_distribution(values, labels, over, name, batch=batch)
+        return as_distribution(values, labels, over, name)
 
     def normalized(self) -> NDArray[np.float64]:
         """Return the column-normalised matrix: the likelihood of plain Bayesian inference."""

@@ -6,6 +6,7 @@ import pytest
 import xarray as xr
 
 import cobayes as cb
+from cobayes._input.labels import as_distribution
 
 SMALL = [[0.3, 0.3], [0.1, 0.3], [0.2, 0.5]]
 MODEL = cb.Model(SMALL)
@@ -60,13 +61,17 @@ def test_what_is_no_distribution_is_an_error_that_names_the_place(prior, message
         cb.Learner(cb.SCBI(MODEL), prior)
 
 
+def distributions(values):
+    return as_distribution(values, MODEL.hypotheses, "hypothesis", "prior", batch=True)
+
+
 def test_a_batch_is_checked_and_renormalised_row_by_row():
-    batch = MODEL.distribution([[0.5, 0.5], [0.25, 0.7501]], batch=True)
+    batch = distributions([[0.5, 0.5], [0.25, 0.7501]])
     np.testing.assert_array_equal(batch[0], [0.5, 0.5])
     np.testing.assert_array_equal(batch[1], MODEL.distribution([0.25, 0.7501]))
     with pytest.raises(cb.CobayesError, match=r"number 1 is -0\.5 at hypothesis '0'"):
-        MODEL.distribution([[0.5, 0.5], [-0.5, 1.5]], batch=True)
+        distributions([[0.5, 0.5], [-0.5, 1.5]])
     with pytest.raises(cb.CobayesError, match=r"number 1 sums to 0\.7, not to 1"):
-        MODEL.distribution([[0.5, 0.5], [0.2, 0.5]], batch=True)
+        distributions([[0.5, 0.5], [0.2, 0.5]])
     with pytest.raises(cb.CobayesError, match="shape"):
         MODEL.distribution([[0.5, 0.5]])
