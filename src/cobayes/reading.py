@@ -160,14 +160,8 @@ def _to_entries(file: Path, table: Cells) -> Entries:
             try:
                 matrix[i, j] = not_negative(cell)
             except CobayesError as problem:
-                named = [
-                    f"{kind} {labels[position]!r}"
-                    for kind, labels, position in (
-                        ("datum", data, i),
-                        ("hypothesis", hypotheses, j),
-                    )
-                    if labels is not None
-                ]
+                own = (("datum", data, i), ("hypothesis", hypotheses, j))
+                named = [f"{kind} {labels[k]!r}" for kind, labels, k in own if labels is not None]
                 place = table.place(i, j) + (f" ({', '.join(named)})" if named else "")
                 raise CobayesError(f"{file}, {place}: {problem.message}", problem.hint) from None
     return matrix, data, hypotheses

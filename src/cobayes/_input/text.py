@@ -127,16 +127,13 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Cells:
     skipped = 1 if has_data_labels else 0
     hypotheses = header[1:] if has_corner and has_data_labels else header
     data = [cells[0] for cells in body] if has_data_labels else None
+    are_numbers = all(is_number(name) and not name.isdigit() for name in hypotheses)
     if not has_data_labels:
         warn_user(
             f"the first column of {file}, {header[0]!r}, holds numbers and is read as a "
             "hypothesis; leave its heading empty if it holds the data's labels."
         )
-    elif (
-        hypotheses
-        and not is_sure
-        and all(is_number(name) and not name.isdigit() for name in hypotheses)
-    ):
+    elif hypotheses and are_numbers and not is_sure:
         warn_user(
             f"the first line of {file} is read as the hypotheses' labels, though it holds numbers: "
             f"{', '.join(hypotheses[:4])}; add a line of labels if it is the first datum."

@@ -282,11 +282,10 @@ class Rule(ABC):
         """Validate a belief and return its logarithms, (m,); None is the uniform belief."""
         return as_distribution(belief, self.model.hypotheses, "hypothesis", name, in_logs=True)
 
-    def log_beliefs(self, belief: Distribution, name: str = "belief") -> Array:
+    def log_beliefs(self, belief: Distribution) -> Array:
         """Validate one belief or many and return the logarithms, (m,) or (k, m)."""
-        return as_distribution(
-            belief, self.model.hypotheses, "hypothesis", name, batch=True, in_logs=True
-        )
+        names = self.model.hypotheses
+        return as_distribution(belief, names, "hypothesis", "belief", batch=True, in_logs=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as a dict for JSON; `from_dict` makes the same rule again."""
