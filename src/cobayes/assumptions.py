@@ -69,9 +69,7 @@ class Report:
         return not self.warnings
 
     def __str__(self) -> str:
-        lines = [
-            f"({finding.assumption}) {finding.status}: {finding.text}" for finding in self.findings
-        ]
+        lines = [f"({one.assumption}) {one.status}: {one.text}" for one in self.findings]
         return "\n".join(lines if self.zeros is None else [*lines, self.zeros])
 
     __repr__ = __str__

@@ -130,10 +130,8 @@ class Ensemble(Result):
     def _repr_html_(self) -> str:
         taught = self.hypothesis_label
         rounds = np.unique(np.linspace(0, self.num_rounds, 9).round().astype(int))
-        rows = [
-            (str(k), f"{self.mean()[k]:.4f}", f"{self.std()[k]:.4f}")  # of the taught hypothesis
-            for k in rounds
-        ]
+        means, stds = self.mean(), self.std()  # of the taught hypothesis
+        rows = [(str(k), f"{means[k]:.4f}", f"{stds[k]:.4f}") for k in rounds]
         return html_table(
             f"{counted(self.num_lessons, 'lesson')} about {taught}, {self.rule_name} teaches "
             f"{self.learner_rule_name}",
@@ -175,9 +173,7 @@ class Ensemble(Result):
             number_between(one, "the share", 0.0, 1.0, closed="both")
         shares = np.asarray(share, dtype=np.float64)
         if shares.ndim > 1:
-            raise CobayesError(
-                f"the shares have {shares.ndim} dimensions; expected one number or a list."
-            )
+            raise CobayesError(f"the shares have {shares.ndim} dimensions; expected at most one.")
         if self.paths is None or len(self.path_rounds) <= self.num_rounds:
             raise CobayesError(
                 "quantiles need the paths of every round, which were not kept.",

@@ -238,12 +238,10 @@ def _teacher_names(
     known = {name.lower(): name for name in TEACHERS}
     wanted = set()
     given = [teachers] if isinstance(teachers, str) else teachers
-    for name in items(given, "teachers", "names", least=1):
-        if str(name).lower() not in known:
-            raise CobayesError(
-                f"there is no teacher called {name!r}.", suggest(str(name), list(TEACHERS))
-            )
-        wanted.add(known[str(name).lower()])
+    for name in map(str, items(given, "teachers", "names", least=1)):
+        if name.lower() not in known:
+            raise CobayesError(f"there is no teacher called {name!r}.", suggest(name, [*TEACHERS]))
+        wanted.add(known[name.lower()])
     for name in wanted & set(refused):
         raise CobayesError(
             f"the teacher {name!r} cannot be compared here: {refused[name]}.",

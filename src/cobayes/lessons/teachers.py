@@ -137,11 +137,8 @@ class Pair:
             # These teachers draw nothing: one lesson is enough unless the outcomes of data are
             # random.
             count = 1 if self.task.is_certain else self.num_lessons
-            rule = SCBI(self.task)
-            agents = (
-                Teacher(rule, self.hypothesis, self.prior, self.rng, "likeliest")
-                for _ in range(count)
-            )
+            arguments = SCBI(self.task), self.hypothesis, self.prior, self.rng, "likeliest"
+            agents = (Teacher(*arguments) for _ in range(count))
             beliefs = np.array([self._taught_by(agent) for agent in agents])
         else:
             data, is_proved = self._shortest() if teacher == "optimal" else ((), True)
@@ -225,9 +222,8 @@ class Pair:
 def _answers(model: Model, questions: Sequence[Any] | None) -> tuple[Array, NDArray[np.intp]]:
     """Return the probability of each answer under each hypothesis, and its question."""
     if questions is None:
-        return np.concatenate([model.matrix, 1.0 - model.matrix]), np.tile(
-            np.arange(model.num_data), 2
-        )
+        question = np.tile(np.arange(model.num_data), 2)
+        return np.concatenate([model.matrix, 1.0 - model.matrix]), question
     named = list(map(str, items(questions, "questions", "labels")))
     if len(named) != model.num_data:
         raise CobayesError(

@@ -122,9 +122,8 @@ class Rule(ABC):
         """Return log-likelihoods (k, n, m) for beliefs given by their logarithms, (k, m)."""
         if self.core is None:
             return np.array([self.answer(logs).log_likelihood for logs in log_beliefs])
-        return self._checked(
-            self.core.respond(log_beliefs, in_logs=True, num_threads=_threads(log_beliefs))
-        )
+        threads = _threads(log_beliefs)
+        return self._checked(self.core.respond(log_beliefs, in_logs=True, num_threads=threads))
 
     def _checked(self, answer: tuple[Array, float, int]) -> Array:
         """Return the likelihood from the core, or raise an error if it missed the tolerance."""

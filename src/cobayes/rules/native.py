@@ -191,11 +191,8 @@ class SCBI(NativeRule):
 
     def settings(self) -> dict[str, Any]:
         """Return the arguments of the constructor by name, without the matrix."""
-        prior = self.data_prior
-        return {
-            "tolerance": self.tolerance,
-            "data_prior": None if prior is None else prior.tolist(),
-        }
+        prior = None if self.data_prior is None else self.data_prior.tolist()
+        return {"tolerance": self.tolerance, "data_prior": prior}
 
 
 class Pragmatic(NativeRule):

@@ -137,9 +137,8 @@ def find_blocks(
         is_member = block_of[:count] == block
         rows = np.flatnonzero(is_member[row_labels] & (row_labels >= 0))
         columns = np.flatnonzero(is_member[column_labels] & (column_labels >= 0))
-        blocks.append(
-            Block(rows, columns, float(column_sums[columns].sum() / row_sums[rows].sum()))
-        )
+        ratio = float(column_sums[columns].sum() / row_sums[rows].sum())
+        blocks.append(Block(rows, columns, ratio))
     blocks.sort(key=lambda block: -block.ratio)  # the core's order ignores sums below 1e-11
     support = (matrix > 0.0) & (row_labels[:, None] == column_labels)
     return ScalingBlocks(tuple(blocks), support, STATUSES[status], row_labels, column_labels)

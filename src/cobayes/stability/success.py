@@ -267,9 +267,7 @@ def success_rates(
         )
     learners = zip(rules * (size // len(rules)), priors * (size // len(priors)), strict=True)
     teacher = as_rule(rule)
-    pairs = [
-        as_agents(teacher, hypothesis, prior, *learner, every_round=True) for learner in learners
-    ]
+    pairs = [as_agents(teacher, hypothesis, prior, *own, every_round=True) for own in learners]
     return _rates(pairs, num_lessons, level, max_rounds, rng)
 
 

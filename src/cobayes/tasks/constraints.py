@@ -56,9 +56,8 @@ class Around(Task):
     def next_states(self, state: State, datum: int) -> tuple[tuple[State, float], ...]:
         """Return the possible states after a datum, in both tasks."""
         own = self.following(state[0], int(datum))
-        return tuple(
-            ((own, inner), chance) for inner, chance in self.task.next_states(state[1], datum)
-        )
+        found = self.task.next_states(state[1], datum)
+        return tuple(((own, inner), chance) for inner, chance in found)
 
     def next_state(self, state: State, datum: int) -> State:
         """Return the first of the states to which a datum can lead."""
@@ -277,9 +276,8 @@ class LimitedTo(Task):
 
     def __init__(self, matrix: MatrixLike, data: Iterable[SupportsIndex | str]) -> None:
         self._model = as_model(matrix)
-        self.data = sorted(
-            {self._model.datum_index(datum) for datum in items(data, "data", "data", least=1)}
-        )
+        given = items(data, "data", "data", least=1)
+        self.data = sorted({self._model.datum_index(datum) for datum in given})
         self._prior = np.zeros(self._model.num_data)
         self._prior[self.data] = 1.0 / len(self.data)
 
