@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -127,15 +127,11 @@ class Lesson:
     def extend(self, num_rounds: SupportsIndex) -> Lesson:
         """Return the lesson continued for some rounds: the same as one longer lesson."""
         more = run_lesson(*self.resume(), num_rounds)
-        return replace(
-            more,
-            data=np.concatenate([self.data, more.data]),
-            log_beliefs=np.concatenate([self.log_beliefs, more.log_beliefs[1:]]),
-            teacher_log_beliefs=np.concatenate(
-                [self.teacher_log_beliefs, more.teacher_log_beliefs[1:]]
-            ),
-            states=self.states + more.states[1:],
-        )
+        data = np.concatenate([self.data, more.data])
+        logs = np.concatenate([self.log_beliefs, more.log_beliefs[1:]])
+        own_logs = np.concatenate([self.teacher_log_beliefs, more.teacher_log_beliefs[1:]])
+        states = self.states + more.states[1:]
+        return Lesson(data, logs, own_logs, more.teacher, more.learner, states)
 
     def to_dataframe(self, agent: Literal["learner", "teacher"] = "learner") -> pd.DataFrame:
         """Return one row per round: the datum, the state if agents see it, and the belief.

@@ -26,6 +26,9 @@ Array = NDArray[np.float64]
 MOST_NODES = 50_000
 """A search that would compute more beliefs than this is refused."""
 
+Plan = tuple[float, tuple[int, ...]]
+"""The learner's log-odds of the hypothesis after some data, and these data in order."""
+
 
 def plan_lesson(
     rule: RuleLike,
@@ -124,7 +127,7 @@ class Planner(Teacher):
         if self.data:
             datum, self.data = self.data[0], self.data[1:]
         else:
-            search = Search(self.task, self.pupil.rule, self.hypothesis)
+            search = Search(self.task, self.pupil.rule, self.hypothesis, MOST_NODES)
             node = Node(self.state, self.pupil.state, self.pupil.log_belief)
             _, best = search.best(node, depth)
             if not best:
@@ -189,21 +192,17 @@ class Search:
     hypothesis
         The position of the hypothesis.
     most_nodes
-        The largest number of beliefs to compute; `MOST_NODES` by default.
+        The largest number of beliefs to compute.
     """
 
-    def __init__(
-        self, task: Task, rule: Rule, hypothesis: int, most_nodes: int | None = None
-    ) -> None:
+    def __init__(self, task: Task, rule: Rule, hypothesis: int, most_nodes: int) -> None:
         self._task, self._rule, self._hypothesis = task, rule, hypothesis
-        self._most_nodes = MOST_NODES if most_nodes is None else most_nodes
+        self._most_nodes = most_nodes
         self._num_nodes = 0
         self._spread = _largest_fall(rule, hypothesis)
-        self._known: dict[tuple[Any, ...], tuple[float, tuple[int, ...]]] = {}
+        self._known: dict[tuple[Any, ...], Plan] = {}
 
-    def best(
-        self, node: Node, depth: int, wanted: float | None = None
-    ) -> tuple[float, tuple[int, ...]]:
+    def best(self, node: Node, depth: int, wanted: float | None = None) -> Plan:
         """Return the highest log-odds that some data reach in `depth` rounds, and these data.
 
         If `wanted` is given, the search ends with the first data that reach these log-odds in
@@ -216,9 +215,7 @@ class Search:
             self._known[key] = self._search(node, depth, wanted)
         return self._known[key]
 
-    def _search(
-        self, node: Node, depth: int, wanted: float | None
-    ) -> tuple[float, tuple[int, ...]]:
+    def _search(self, node: Node, depth: int, wanted: float | None) -> Plan:
         response, odds, bounds = self._expand(node, depth)
         first = int(np.argmax(odds))
         is_enough = wanted is not None and odds[first] >= wanted

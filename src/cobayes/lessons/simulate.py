@@ -101,10 +101,8 @@ def simulate(
     level = number_between(level, "level", 0.0, 1.0, closed="high")
     seed = seed_of(rng)
     rounds, num_paths = _kept_paths(keep_paths, num_rounds, num_lessons, agents.learner.model)
-    for rule, name, taught in (
-        (agents.teacher, "teacher", agents.hypothesis),
-        (agents.learner, "learner", None),
-    ):
+    both = (agents.teacher, "teacher", agents.hypothesis), (agents.learner, "learner", None)
+    for rule, name, taught in both:
         if rule.task is not rule.model:
             require_left(num_rounds, rule.task, rule.task.start, name, taught)
     teacher, learner = _in_core(agents.teacher), _in_core(agents.learner)
