@@ -200,17 +200,6 @@ def output(*flags: str, help: str, **settings: Any) -> Decorator:
     return path(*flags, type=Output(dir_okay=False, path_type=Path), help=help, **settings)
 
 
-def together(*decorators: Decorator) -> Decorator:
-    """Return one decorator for several options, in this order."""
-
-    def decorate(function: Any) -> Any:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return decorate
-
-
 matrix = argument(
     "matrix",
     help="A file (.csv, .tsv, .json or .parquet: first row hypotheses, first column data) or "
@@ -282,7 +271,7 @@ def rule(default: str, *names: str) -> Decorator:
     listed = [helps[name] for name in known]
     text = f"The rule of teacher and learner: {', '.join(listed[:-1])}, or {listed[-1]}."
     chosen = choice("--rule", *known, default=default, help=text)
-    return together(chosen, depth, rationality, literal)
+    return lambda function: chosen(depth(rationality(literal(function))))
 
 
 def rounds(default: int, help: str, least: int = 1) -> Decorator:

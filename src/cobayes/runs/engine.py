@@ -186,7 +186,9 @@ class _Work:
     def __init__(self, experiment: Experiment, ledger: Ledger) -> None:
         self.experiment = experiment
         self.ledger = ledger
-        self.todo = [key for key in experiment.shards() if key not in ledger.seconds]
+        sizes = enumerate(point.num_shards for point in experiment.points)
+        keys = [(point, shard) for point, size in sizes for shard in range(size)]
+        self.todo = [key for key in keys if key not in ledger.seconds]
 
     def submit(self, executor: Executor, key: Key) -> Future[_Outcome]:
         plan, point = self.experiment, self.experiment.points[key[0]]

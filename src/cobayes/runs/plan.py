@@ -176,11 +176,6 @@ class Experiment:
         """Number of shards of all points."""
         return sum(point.num_shards for point in self.points)
 
-    def shards(self) -> list[tuple[int, int]]:
-        """Return the positions of every point and shard."""
-        sizes = [point.num_shards for point in self.points]
-        return [(point, shard) for point, size in enumerate(sizes) for shard in range(size)]
-
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the result, as values for JSON."""
         return {

@@ -1,4 +1,4 @@
-/** The screen as Python: calls of cobayes. */
+/** Python code that computes with cobayes what a view shows. */
 import { lessonsAt, probabilities } from "./lesson_data.js";
 import { walk } from "./view_grid.js";
 import { gameOf } from "./view_play.js";

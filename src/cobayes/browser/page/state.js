@@ -81,7 +81,7 @@ export class Store {
   /**
    * @param {{name: string, title: string, hypothesis: number, data: string[], hypotheses: string[],
    *   matrix: number[][]}[]} examples
-   * @param {object} start What differs from the defaults.
+   * @param {object} start The values that differ from the defaults.
    */
   constructor(examples, start) {
     this.examples = examples;
@@ -133,7 +133,7 @@ export class Store {
     if (example) this.set({ ...FRESH, example: name, table: null, truth: example.hypothesis });
   }
 
-  /** The state as text for an address: only what differs from the page's first state. */
+  /** The state as text for an address: the values that differ from the page's first state. */
   encode() {
     const first = this.complete(this.first);
     const changed = {};

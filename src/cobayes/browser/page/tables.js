@@ -1,4 +1,4 @@
-/** Read a table that was typed or pasted; messages say what is wrong and where. */
+/** Read a table that was typed or pasted; messages name the error and its place. */
 
 const MAX_ROWS = 200,
   MAX_COLUMNS = 60,
@@ -12,7 +12,7 @@ const MAX_ROWS = 200,
  * Columns are separated by tabs, semicolons or commas; the first row may name the hypotheses and the first
  * column the data. Decimal commas are understood where columns are not separated by commas.
  * @param {string} text
- * @returns {{table: Table | null, message: string}} A table, or what is wrong and where.
+ * @returns {{table: Table | null, message: string}} A table, or a message that names the error and its place.
  */
 export function parseTable(text) {
   const lines = text
@@ -58,7 +58,7 @@ export function parseTable(text) {
 }
 
 /**
- * What is wrong with a table.
+ * The errors of a table.
  * @param {Table} table
  * @returns {{message: string, row?: number, column?: number}[]} `row` and `column`: the cell concerned, if there is one.
  */

@@ -8,7 +8,7 @@ import { makeRule } from "./rules.js";
  * @param {{matrix: number[][], rule: any, hypothesis: number, prior?: number[] | null,
  *   dataPrior?: number[] | null, noRepeats?: boolean, numRounds?: number, numLessons?: number,
  *   seed?: number, level?: number}} settings A plain object, so that it can be sent to a worker.
- *   `rule` is what `makeRule` takes.
+ *   `rule`: the settings of `makeRule`.
  * @param {(done: number) => void} [onProgress] Called after every 20 lessons with their number so far.
  * @returns {{mean: number[], low: number[], high: number[], std: number[], reached: number[], share: number[]}}
  *   Per round: mean, 10 % and 90 % quantile and standard deviation of the belief in the truth, and the

@@ -9,9 +9,9 @@ export class Learner {
   /**
    * @param {Rule} rule
    * @param {number[] | null} [prior] Uniform by default.
-   * @param {{noRepeats?: boolean, costs?: (number | null)[][] | null}} [task] What may be shown next.
-   *   `noRepeats`: what was shown is not available again. `costs`: of going from the last datum (rows) to the
-   *   next (columns); null forbids a step.
+   * @param {{noRepeats?: boolean, costs?: (number | null)[][] | null}} [task] The data that may be shown
+   *   next. `noRepeats`: no datum is shown twice. `costs`: the cost of each step from the last datum (rows) to
+   *   the next (columns); null forbids the step.
    */
   constructor(rule, prior = null, { noRepeats = false, costs = null } = {}) {
     this.rule = rule;
@@ -83,14 +83,14 @@ export class Teacher extends Learner {
     this.choice = choice;
   }
 
-  /** @returns {number[]} The distribution over data from which it chooses; zeros if none is left. */
+  /** @returns {number[]} The distribution from which it draws a datum; zeros if no datum is left. */
   get distribution() {
     return this.rule.answer(this.logBelief, this.dataPrior).map((row) => Math.exp(row[this.hypothesis]));
   }
 
   /**
    * @param {number} [uniform] The number in [0, 1) that decides.
-   * @returns {number} A datum; -1 where the truth allows none that is left.
+   * @returns {number} A datum; -1 if the truth allows none of the data that are left.
    */
   choose(uniform = this.rng.uniform()) {
     const weights = this.distribution;

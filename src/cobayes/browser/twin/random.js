@@ -59,7 +59,7 @@ export class Random {
   }
 
   /**
-   * @param {number[]} list Is put into a random order.
+   * @param {number[]} list The list to shuffle in place.
    * @returns {number[]} The same list.
    */
   shuffle(list) {

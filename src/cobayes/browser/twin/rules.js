@@ -9,7 +9,7 @@
 import { positions } from "./blocks.js";
 import { logSum, scaleToBelief } from "./scaling.js";
 
-/** What all rules share: teaching and learning follow from the likelihood matrix at a belief. */
+/** The base class of rules: teaching and learning follow from the likelihood matrix at a belief. */
 export class Rule {
   /**
    * @param {number[][]} matrix Data by hypotheses, not negative, no empty row or column.
