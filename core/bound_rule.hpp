@@ -10,9 +10,9 @@ class Rule {
   Rule(In<2> matrix, std::optional<In<1>> data_prior, const std::string& kind, int depth, double rationality, const std::string& literal,
        double tolerance)
       : kernels_(*chosen), n(matrix.shape(0)), m(matrix.shape(1)) {
-    require(kind == "recursion" || kind == "cooperation", "kind: 'recursion' or 'cooperation'");
-    require(!data_prior || data_prior->shape(0) == n, "data_prior: one number per row");
-    require(depth >= 0, "depth: not negative");
+    require(kind == "recursion" || kind == "cooperation", "kind must be 'recursion' or 'cooperation'");
+    require(!data_prior || data_prior->shape(0) == n, "data_prior must have one number per row");
+    require(depth >= 0, "depth must not be negative");
     bound_ = kernels_.bind({int(n), int(m), matrix.data(), data_prior ? data_prior->data() : nullptr, kind == "cooperation", literal == "truth",
                             depth, rationality, tolerance});
     num_products = kind == "cooperation" ? PRODUCTS_OF_SCALING : 2.0 * depth + 1.0;
@@ -43,8 +43,8 @@ class Rule {
   nb::tuple ask(const In<2>& logs, const std::optional<Sets>& gone, Question all, int num_threads) {
     constexpr size_t BLOCK = 256;
     const size_t count = logs.shape(0);
-    require(logs.shape(1) == m, "log_beliefs: one number per column");
-    require(!gone || (gone->shape(0) == count && gone->shape(1) == (n + 63) / 64), "gone: one set of data per belief");
+    require(logs.shape(1) == m, "log_beliefs must have one number per column");
+    require(!gone || (gone->shape(0) == count && gone->shape(1) == (n + 63) / 64), "gone must have one set of data per belief");
     const bool updates = all.quantity >= Quantity::UPDATED;
     const size_t size = updates ? m : n * m, words = (n + 63) / 64;
     auto out = updates ? empty<double>({count, m}) : empty<double>({count, n, m});
@@ -75,8 +75,8 @@ class Rule {
     const bool is_one = data.index() == 0;
     const size_t count = is_one ? 1 : std::get<1>(data).shape(0);
     const int64_t* given = is_one ? &std::get<0>(data) : std::get<1>(data).data();
-    require(is_one || count == logs.shape(0), "data: one datum for all, or one per belief");
-    for (size_t k = 0; k < count; ++k) require(given[k] >= 0 && given[k] < int64_t(n), "data: positions of rows");
+    require(is_one || count == logs.shape(0), "data must be one datum, or one per belief");
+    for (size_t k = 0; k < count; ++k) require(given[k] >= 0 && given[k] < int64_t(n), "data must be positions of rows");
     Question q{.quantity = in_logs ? Quantity::UPDATED_LOGS : Quantity::UPDATED};
     q.data = given, q.data_stride = is_one ? 0 : 1;
     return ask(logs, gone, q, num_threads);

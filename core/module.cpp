@@ -36,16 +36,17 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<1> teacher_logs, 
   Rule& learner = learner_rule ? *learner_rule : teacher;
   const In<1>& start = learner_logs ? *learner_logs : teacher_logs;
   const size_t m = teacher.m, rounds = size_t(num_rounds) + 1, lessons = size_t(num_lessons);
-  require(learner.m == m && learner.n == teacher.n, "the rules have tables of different shapes");
-  require(teacher_logs.shape(0) == m && start.shape(0) == m, "log-beliefs: one number per column");
-  require(hypothesis >= 0 && size_t(hypothesis) < m && num_rounds >= 0 && num_lessons >= 0 && num_paths <= num_lessons, "sizes");
+  require(learner.m == m && learner.n == teacher.n, "the tables of the rules must have equal shapes");
+  require(teacher_logs.shape(0) == m && start.shape(0) == m, "log-beliefs must have one number per column");
+  require(hypothesis >= 0 && size_t(hypothesis) < m && num_rounds >= 0 && num_lessons >= 0 && num_paths <= num_lessons,
+          "hypothesis must be a column, numbers must not be negative, and num_paths at most num_lessons");
   const bool is_shared = !learner_rule && !learner_logs && teacher_drops == learner_drops;
   const Plan plan{is_shared, teacher_drops, learner_drops, teacher_logs.data(), start.data(), hypothesis, num_rounds, level, seed};
   std::vector<int> kept(rounds, path_rounds ? -1 : 0);
   size_t num_kept = path_rounds ? path_rounds->shape(0) : rounds;
   for (size_t k = 0; k < rounds && !path_rounds; ++k) kept[k] = int(k);
   for (size_t k = 0; path_rounds && k < num_kept; ++k) {
-    require(path_rounds->data()[k] >= 0 && path_rounds->data()[k] <= num_rounds, "path_rounds");
+    require(path_rounds->data()[k] >= 0 && path_rounds->data()[k] <= num_rounds, "path_rounds must be between 0 and num_rounds");
     kept[size_t(path_rounds->data()[k])] = int(k);
   }
   auto paths = empty<double>({size_t(num_paths), num_kept, m});
@@ -89,11 +90,12 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<1> teacher_logs, 
 static nb::tuple teach(Rule& teacher, const std::vector<Rule*>& learners, In<1> teacher_logs, In<2> learner_logs, const std::vector<bool>& goes_on,
                        std::optional<In<1>> law, int hypothesis, double level, int max_rounds, int64_t num_lessons, uint64_t seed, int num_threads) {
   const size_t m = teacher.m, count = size_t(num_lessons), num_learners = learners.size();
-  require(teacher_logs.shape(0) == m && learner_logs.shape(0) == num_learners && learner_logs.shape(1) == m, "log-beliefs: (m,) and (learners, m)");
-  require(goes_on.size() == num_learners && (!law || law->shape(0) == teacher.n), "goes_on, law");
-  require(hypothesis >= 0 && size_t(hypothesis) < m && max_rounds >= 0 && num_lessons >= 0, "sizes");
-  for (Rule* learner : learners) require(learner->n == teacher.n && learner->m == m, "the rules have tables of different shapes");
-  for (bool flag : goes_on) require(!flag || law, "a law for a sure teacher");
+  require(teacher_logs.shape(0) == m && learner_logs.shape(0) == num_learners && learner_logs.shape(1) == m, "teacher_logs must have the shape (m,), and learner_logs (learners, m)");
+  require(goes_on.size() == num_learners && (!law || law->shape(0) == teacher.n), "goes_on must have one flag per learner, and law one probability per row");
+  require(hypothesis >= 0 && size_t(hypothesis) < m && max_rounds >= 0 && num_lessons >= 0,
+          "hypothesis must be a column, and numbers must not be negative");
+  for (Rule* learner : learners) require(learner->n == teacher.n && learner->m == m, "the tables of the rules must have equal shapes");
+  for (bool flag : goes_on) require(!flag || law, "goes_on needs a law");
   auto taught = empty<double>({count, m}), believed = empty<double>({num_learners, count, m});
   auto num_rounds = empty<int64_t>({count});
   auto is_finished = empty<bool>({count}), is_known = empty<bool>({num_learners, count});
@@ -118,8 +120,9 @@ static nb::tuple teach(Rule& teacher, const std::vector<Rule*>& learners, In<1> 
 static nb::tuple couple(Rule& teacher, Rule& learner, In<1> teacher_logs, In<1> learner_logs, In<1> law, double level, int max_rounds, int64_t first,
                         int64_t num_pairs, uint64_t seed, int num_threads) {
   const size_t m = teacher.m, count = size_t(num_pairs);
-  require(learner.n == teacher.n && learner.m == m && teacher_logs.shape(0) == m && learner_logs.shape(0) == m && law.shape(0) == teacher.n, "shapes");
-  require(max_rounds >= 0 && num_pairs >= 0 && first >= 0, "sizes");
+  require(learner.n == teacher.n && learner.m == m && teacher_logs.shape(0) == m && learner_logs.shape(0) == m && law.shape(0) == teacher.n,
+          "the tables of the rules must have equal shapes, log-beliefs one number per column, and law one probability per row");
+  require(max_rounds >= 0 && num_pairs >= 0 && first >= 0, "numbers must not be negative");
   auto taught = empty<double>({count, m}), believed = empty<double>({count, m});
   const TeachingPlan plan{teacher_logs.data(), law.data(), 0, max_rounds, level, seed};
   std::atomic<int64_t> num_unfinished{0};
@@ -133,8 +136,9 @@ static nb::tuple couple(Rule& teacher, Rule& learner, In<1> teacher_logs, In<1> 
 
 static nb::tuple exact_rounds(Rule& rule, In<1> log_prior, int hypothesis, int num_rounds, Positions data, In<1> copies, int num_threads) {
   const size_t m = rule.m, num_data = data.shape(0), size = 1 + 2 * m;
-  require(log_prior.shape(0) == m && copies.shape(0) == num_data && hypothesis >= 0 && size_t(hypothesis) < m && num_rounds >= 0, "shapes");
-  for (size_t d = 0; d < num_data; ++d) require(data.data()[d] >= 0 && data.data()[d] < int64_t(rule.n), "data: positions of rows");
+  require(log_prior.shape(0) == m && copies.shape(0) == num_data && hypothesis >= 0 && size_t(hypothesis) < m && num_rounds >= 0,
+          "log_prior must have one number per column, copies one per datum; hypothesis must be a column, and num_rounds not negative");
+  for (size_t d = 0; d < num_data; ++d) require(data.data()[d] >= 0 && data.data()[d] < int64_t(rule.n), "data must be positions of rows");
   const TreePlan plan{data.data(), copies.data(), int(num_data), hypothesis};
   // The tree is expanded level by level up to FRONTIER beliefs, then depth first, which needs little memory. A thread takes PIECE beliefs
   // at a time.
@@ -167,7 +171,7 @@ static nb::tuple exact_rounds(Rule& rule, In<1> log_prior, int hypothesis, int n
 }
 
 static nb::tuple random_rates(int num_data, int num_hypotheses, int64_t num_samples, uint64_t seed, bool keep, int num_threads) {
-  require(num_data >= 2 && num_hypotheses >= 2 && num_samples >= 0, "at least 2 x 2");
+  require(num_data >= 2 && num_hypotheses >= 2 && num_samples >= 0, "the matrices must have at least two rows and two columns, and num_samples must not be negative");
   const size_t size = size_t(num_samples), kept = keep ? size : 0;
   auto bayes = empty<double>({kept}), cooperative = empty<double>({kept});
   std::vector<RateSums> found((size + RATE_BATCH - 1) / RATE_BATCH);
@@ -193,8 +197,8 @@ static nb::tuple scale(In<3> matrices, std::optional<In<2>> row_sums, std::optio
   const size_t n = matrices.shape(1), m = matrices.shape(2), size = matrices.shape(0);
   const size_t num_rows = row_sums ? row_sums->shape(0) : 1, num_columns = column_sums ? column_sums->shape(0) : 1;
   const size_t count = size == 0 ? 0 : std::max({size, num_rows, num_columns});
-  for (size_t own : {size, num_rows, num_columns}) require(own == 1 || own == count, "one item, or as many as the batch has");
-  require((!row_sums || row_sums->shape(1) == n) && (!column_sums || column_sums->shape(1) == m), "one sum per row and column");
+  for (size_t own : {size, num_rows, num_columns}) require(own == 1 || own == count, "each array of a batch must have one item, or as many items as the others");
+  require((!row_sums || row_sums->shape(1) == n) && (!column_sums || column_sums->shape(1) == m), "there must be one sum per row and per column");
   auto scaled = empty<double>({count, n, m}), row_scaling = empty<double>({count, n}), column_scaling = empty<double>({count, m});
   auto factors = empty<double>({count, m});
   auto rows = empty<double>({count, n}), columns = empty<double>({count, m}), report = empty<double>({count, 4});
@@ -217,7 +221,7 @@ static nb::tuple scale(In<3> matrices, std::optional<In<2>> row_sums, std::optio
 
 static nb::tuple scaling_blocks(In<2> matrix, In<1> row_sums, In<1> column_sums) {
   const size_t n = matrix.shape(0), m = matrix.shape(1);
-  require(row_sums.shape(0) == n && column_sums.shape(0) == m, "one sum per row and column");
+  require(row_sums.shape(0) == n && column_sums.shape(0) == m, "there must be one sum per row and per column");
   auto rows = empty<int64_t>({n}), columns = empty<int64_t>({m}), block = empty<int64_t>({m});
   BlocksFound found{rows.data(), columns.data(), block.data(), 0, 0};
   run_on_threads(1, 1, 1, [&](size_t, size_t, const Stop& stop) {
