@@ -40,7 +40,7 @@ _SETTINGS = [setting.name for setting in _FIELDS if setting.name != "features"]
 
 
 def _read_setting(name: str, text: str) -> Any:
-    """Return a number, bounds as 0:20, depths as 0,1,inf, or for `--other` a kind of learner."""
+    """Return a number, bounds (0:20), depths (0,1,inf), or "static" for `--other`."""
     if text == STATIC and name == "--other":
         return text
     found = []

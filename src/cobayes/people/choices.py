@@ -266,7 +266,7 @@ def _who(frame: pd.DataFrame, row: int) -> str:
 
 
 def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with every row repeated by its count, and a count of 1 each."""
+    """Return the table with one row for each counted response."""
     counts = read_column(frame, "count")
     good = (counts >= 0.0) & (counts == np.floor(counts))
     require(frame, good, "count", "{} is not an integer >= 0.")
@@ -355,7 +355,7 @@ def _positions(
     for row in np.flatnonzero(~group.duplicated()).tolist():
         labels, text = problem[row].labels(kind), as_text(cells[row])
         try:
-            # A number that is a label means the label.
+            # A number is a position, unless it is a label.
             is_place = text.isdecimal() and text not in labels
             found.append(find(int(text) if is_place else text, labels, kind))
         except CobayesError as error:

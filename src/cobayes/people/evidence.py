@@ -21,7 +21,7 @@ from cobayes.people.likelihood import Likelihood
 from cobayes.people.maximise import climb, maximise
 from cobayes.people.result import Fit, Progress, group_rows, teller
 
-# Differences in AIC or BIC: below the first there is no evidence, from the second on it is strong
+# A difference in BIC below WEAK is no evidence, a difference of at least STRONG is strong evidence
 # (Kass and Raftery 1995).
 WEAK, STRONG = 2.0, 10.0
 CONVINCING = 0.95
@@ -226,7 +226,7 @@ def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:
     unreliable = 0
     if len(varied):
         with warnings.catch_warnings():
-            # Its warning about large Pareto k is not needed: the table shows their number.
+            # ArviZ warns about large Pareto k; here the table shows their number.
             warnings.simplefilter("ignore")
             chosen = tree.isel(row=varied, missing_dims="ignore")
             found = stats.loo(chosen, var_name="response", pointwise=True)

@@ -90,7 +90,7 @@ def exceedance(log_evidence: Any) -> Exceedance:
             f"the log evidence has shape {evidence.shape} or entries that are not finite; expected "
             "one finite number for each person (row) and model (column)."
         )
-    # Only differences between models matter; subtracting the common part keeps their digits.
+    # Only differences between models matter; without the person's maximum they keep more digits.
     evidence = evidence - evidence.max(axis=1, keepdims=True)
     counts, attributions, free_energy = _variational(evidence)
     num_people, num_models = evidence.shape

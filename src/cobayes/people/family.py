@@ -36,8 +36,8 @@ USUAL = {
 }
 """Usual ranges of people's parameters; weights of features are between -2 and 2."""
 
-# Bounds of parameters; other exponents go from 0 to MOST. Nobody rates more finely than a noise of
-# 1e-6. With an exponent of 1e9 the best response is certain; larger exponents would overflow.
+# Limits of parameters; those not listed go from 0 to MOST. With an exponent of MOST the best
+# response is certain, and larger exponents would overflow. Noise below 1e-6 is finer than ratings.
 MOST = 1e9
 _LIMITS = {"lapse": (0.0, 1.0), "noise": (1e-6, MOST)}
 STATIC = "static"
@@ -50,8 +50,8 @@ class Family:
     A teacher of depth K shows datum d with probability
     ``(1 - lapse) softmax(rationality * u(d) + sum of weight * feature(d)) + lapse / n``, where
     ``u(d) = log L_{K-1}(h | d)`` is the log-belief in the truth h of the learner that the teacher
-    imagines (the "learner in mind") (``log T_0(d | h)`` for K = 0). A learner of depth K guesses h
-    with probability ``(1 - lapse) softmax(sharpness * log L_K(h | d)) + lapse / m``.
+    imagines (the "learner in mind"); for K = 0 it is ``log T_0(d | h)``. A learner of depth K
+    guesses h with probability ``(1 - lapse) softmax(sharpness * log L_K(h | d)) + lapse / m``.
 
     A parameter is a number (fixed) or a pair of bounds (free). Fixed parameters are not counted in
     AIC and BIC.

@@ -39,8 +39,7 @@ SPREAD = (0.1, 3.0)
 # The number of candidates of all people and depths together (a draw of the group then takes about a
 # millisecond), and the smallest and the largest number per person and depth.
 NUM_CANDIDATES, FEWEST, MOST = 60_000, 256, 2048
-# The number of times that candidates are drawn again around the previous draws, and the number of
-# these draws.
+# Candidates are improved in this number of rounds, each with this number of draws of the group.
 NUM_ROUNDS, NUM_TRIAL_DRAWS = 3, 100
 # Modes are searched between plus and minus this logit; at these logits a parameter is practically
 # at its bound.
@@ -51,7 +50,7 @@ FACTORS = (1.0 / 3.0, 1.0, 3.0)
 # Step of the finite differences for second derivatives of the group's density: far above the
 # rounding of single precision, and small relative to the standard deviations of a group.
 STEP = 0.05
-# Smallest second derivative of a group's log density (the prior's at its mode is 1/2).
+# Smallest curvature of a group's log density (that of the prior at its mode is 1/2).
 LEAST_PRECISION = 0.1
 
 

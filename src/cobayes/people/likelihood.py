@@ -105,7 +105,7 @@ class Likelihood:
         )
 
     def from_line(self, points: Array) -> Array:
-        """Return the parameters whose positions between their bounds have these logits."""
+        """Return the parameters (..., p) from the logits of their positions between the bounds."""
         return self.low + (self.high - self.low) * special.expit(points)
 
     def on_line(self, points: Array, units: Positions | None = None) -> Evaluation:
@@ -117,7 +117,7 @@ class Likelihood:
 
     def parameters(self, values: Array) -> dict[str, Array]:
         """Return all parameters by name, (u,) each, from the free parameters (u, p)."""
-        # Equal bounds are the value of a fixed parameter.
+        # Both bounds of a fixed parameter are its value.
         fixed = np.tile(self.family.low[:, None], len(values))
         found = dict(zip(self.family.names, fixed, strict=True))
         return found | dict(zip(self.names, values.T, strict=True))
@@ -218,8 +218,7 @@ class Likelihood:
         information = np.empty((len(every), len(derivative), len(derivative)))
         for p in range(len(derivative)):
             for q in range(p + 1):
-                # A loop over pairs is several times faster than one product with three free
-                # indices.
+                # A loop over pairs of parameters is several times faster than one einsum for all.
                 information[:, p, q] = np.einsum("tk,tk->t", relative[p], derivative[q])
                 information[:, q, p] = information[:, p, q]
         return Evaluation(value, gradient, information)

@@ -19,11 +19,11 @@ from cobayes.people.problems import Array, Positions
 # Number of points between the bounds among which starting points are chosen.
 NUM_POINTS = 40
 MAX_STEPS = 200
-# Distance of starts from the bounds, relative to the range between them.
+# Smallest distance of starting points from the bounds, relative to the range between them.
 MARGIN = 0.005
 # A unit has converged if the expected gain of log-likelihood in the next step is below this.
 GAIN_TOLERANCE = 1e-8
-# The information of each parameter is increased by its product with the damping; at first by this.
+# The first damping: the share of a parameter's information that is added to it to shorten the step.
 DAMPING = 1e-3
 # Damping acts on a parameter as if its information were at least this share of the largest one.
 LEAST_DAMPED = 1e-5
@@ -138,10 +138,9 @@ def _step(gradient, information, damping, blocked, width) -> tuple[Array, Array]
     moving = ~blocked * width
     scaled = information * moving[:, :, None] * moving[:, None, :]
     diagonal = np.einsum("upp->up", scaled)
-    # A lower bound on the information keeps steps short in directions without information. After a
-    # failed step the bound is higher: in one direction the curvature may be far larger than the
-    # expected information (if a response was a lapse), and damping should not shorten the steps in
-    # all other directions because of it.
+    # `floor` keeps steps short in directions without information. If a response was a lapse, the
+    # curvature in one direction may be far larger than its expected information. LEAST_DAMPED
+    # shortens the step in this direction before the damping shortens all other directions.
     largest = diagonal.max(axis=1, keepdims=True, initial=0.0)
     floor = 1e-10 * (1.0 + largest)
     added = damping[:, None] * np.maximum(diagonal, LEAST_DAMPED * largest) + floor + blocked
@@ -185,7 +184,7 @@ def profile(
     """
 
     def fall(at: Array, units: Positions) -> Array:
-        """Return the signed distance of the profile from the target."""
+        """Return the square root of the fall of the profile, minus that of `drop`."""
         # At a bound the expected information can be so large that no step leaves it.
         start = _inside(likelihood, maximum.parameters[units])
         start[:, column] = at

@@ -315,7 +315,7 @@ def choose(
 
 
 def draw_many(probability: Array, uniform: Array) -> Positions:
-    """Draw one option of every row, of positive probability."""
+    """Draw one option of positive probability from every row."""
     sums = np.cumsum(probability, axis=1)
     drawn = (sums <= (uniform * sums[:, -1])[:, None]).sum(axis=1)
     last = probability.shape[1] - 1 - np.argmax(probability[:, ::-1] > 0.0, axis=1)

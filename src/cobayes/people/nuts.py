@@ -31,8 +31,8 @@ from cobayes.people.result import Fit, Progress
 NUM_CHAINS, NUM_WARMUP = 4, 200
 # The number of draws between two reports of progress.
 BLOCK = 50
-# Chains continue until the R-hat of the group is below the first number, for at most the second
-# number times the requested draws. With fewer draws than the third number R-hat is unreliable.
+# Chains continue until the R-hat of the group is below GOOD_R_HAT, for at most MOST_TIMES times the
+# requested draws. With fewer than FEWEST_DRAWS draws R-hat is unreliable.
 GOOD_R_HAT, MOST_TIMES, FEWEST_DRAWS = 1.01, 4, 800
 # Smallest precision of a person's separate estimate.
 LEAST_PRECISION = 1e-3

@@ -31,7 +31,7 @@ PRIOR_SHARE = 0.25
 STAGES = ((1, 0.25), (1, 0.5), (1, 1.0), (3, 1.0))
 # Smallest variance of candidates on the logit scale.
 SMALLEST_VARIANCE = 1e-12
-# The number of draws of the parameters in a predictive check, and of sets of responses from each.
+# The number of draws of the parameters in a predictive check, and of simulated studies per draw.
 NUM_DRAWS, NUM_REPLICATES = 100, 4
 BAND = (0.025, 0.975)
 
@@ -223,7 +223,7 @@ def propose(
 
 
 def _log_student(points: Array, centre: Array, root: NDArray[Any]) -> Array:
-    """Return log densities (s, u) of multivariate t distributions with a Cholesky factor."""
+    """Return log densities (s, u) of t distributions with these centres and Cholesky factors."""
     num_free = centre.shape[1]
     z = np.linalg.solve(root, (points - centre)[..., None])[..., 0]
     half = 0.5 * (DEGREES + num_free)

@@ -36,7 +36,7 @@ def read_frame(table: Any, names: Mapping[str, str] | None = None) -> pd.DataFra
     """
     names, source = dict(names or {}), "the table"
     if isinstance(table, (str, Path)):
-        # Labels such as 01 stay labels under any name.
+        # Columns that are renamed hold labels, too: 01 stays 01.
         source = str(table)
         frame = _from_file(existing_file(table), [*_LABELS, *names.values()])
     else:
@@ -58,7 +58,7 @@ def _from_file(file: Path, labels: Sequence[str]) -> pd.DataFrame:
     if file.suffix.lower() in (".parquet", ".pq"):
         return read_parquet_frame(file)
     text, sign, _ = find_delimiter(read_text(file), "\t" if file.suffix == ".tsv" else ",")
-    known = sign if sign in text else None  # pandas infers the types of other columns
+    known = sign if sign in text else None  # None: pandas finds the separator
     try:
         frame = pd.read_csv(
             io.StringIO(text), sep=known, engine="python", dtype=dict.fromkeys(labels, str)
@@ -96,7 +96,7 @@ def filled(frame: pd.DataFrame, column: str) -> Any:
 
 
 def _is_unicode(cell: Any) -> bool:
-    """Tell whether a cell is not a text, or valid Unicode: pandas cannot group invalid texts."""
+    """Tell whether a cell is free of invalid Unicode, which pandas cannot group."""
     return not isinstance(cell, str) or not any("\ud800" <= letter <= "\udfff" for letter in cell)
 
 
