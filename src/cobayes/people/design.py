@@ -221,8 +221,8 @@ def informative(
     """Rank trials by the expected information gain, in nats, from one response of a person.
 
     The expected information gain is the mutual information of the response and the depth (or a
-    parameter, in twenty intervals): the sum over responses is exact, the mean over parameters is
-    estimated from random draws.
+    parameter, divided into twenty intervals). The sum over responses is exact; the mean over
+    parameters is estimated from random draws.
 
     Parameters
     ----------

@@ -102,9 +102,9 @@ def compare(
     cross_validation
         Whether to predict every person from the fit of all others; see `cross_validate`.
     num_draws, rng
-        Posterior draws for LOO, and their seed.
+        The number of posterior draws for LOO, and their seed.
     progress
-        Called with a text and the share done.
+        A function that is called with a text and the finished share, 0 to 1.
 
     Returns
     -------

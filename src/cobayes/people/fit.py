@@ -45,17 +45,18 @@ def score(
 ) -> pd.DataFrame:
     """Return the table of trials for given parameters.
 
-    To every choice it adds its probability and log-likelihood, the rank of the chosen option, the
-    belief in the truth before and after, the entropy before and after, and the information gain
-    (Kullback-Leibler divergence of the belief after from the one before, in nats). All other
-    columns are kept; a column with the name of an added column is renamed to ``..._given``.
+    The added columns are the probability and log-likelihood of every choice, the rank of the chosen
+    option, the belief in the truth and the entropy, both before and after the choice, and the
+    information gain (Kullback-Leibler divergence of the belief after the choice from the belief
+    before it, in nats). A user's column with the name of an added column is renamed to
+    ``..._given``.
 
     Parameters
     ----------
     choices
         A table with the columns person, problem, round, hypothesis, datum: a DataFrame, a mapping
-        or a file. With a column ``count``, a row is that number of equal first responses; person
-        and round are then not needed.
+        or a file. With a column ``count``, each row stands for this number of equal first
+        responses; person and round are then not needed.
     problems
         A mapping from name to matrix or task, a folder of model files, or one matrix.
     depth, rationality, lapse
@@ -110,7 +111,7 @@ def fit(
     choices, problems, priors
         As in `score`.
     family
-        The family of models; by default its depths are 0, 1, 2 and infinity.
+        The family of models; by default `Family()`, with the depths 0, 1, 2 and infinity.
     by
         The column whose values have separate fits; None pools all people.
     intervals
@@ -127,7 +128,7 @@ def fit(
     Returns
     -------
     Fit
-        The estimates with their errors, log-likelihoods and regressors of every trial.
+        Estimates with intervals, and log-likelihoods and regressors of every trial.
 
     Examples
     --------
@@ -173,7 +174,7 @@ def fit_group(
     num_draws: int = 1000,
     progress: Progress | None = None,
 ) -> GroupFit:
-    """Fit a hierarchical model: people's parameters are normal around their group's.
+    """Fit a hierarchical model: people's parameters are normally distributed around a group mean.
 
     Estimates of people with little information in their responses are shrunk towards the group. The
     likelihood is summed over a person's possible depths.
@@ -183,7 +184,8 @@ def fit_group(
     choices, problems, priors
         As in `score`.
     family
-        As in `fit`. The normal distributions are those of logits between the family's bounds.
+        As in `fit`. Parameters are normally distributed after a logit transform between their
+        bounds.
     method
         "laplace": a normal approximation for every person at every depth, corrected by importance
         sampling. "nuts": four chains of NumPyro's sampler (``pip install '.[people-groups]'``),

@@ -27,7 +27,7 @@ Progress = Callable[[str, float], None]
 
 
 def teller(progress: Progress | None) -> Progress:
-    """Return the function that is called with the progress; None is one that ignores it."""
+    """Return the user's progress function; for None, a function that does nothing."""
     if progress is None:
         return lambda text, share: None  # noqa: ARG005
     kind: Any = Callable
