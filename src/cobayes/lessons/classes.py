@@ -113,10 +113,7 @@ class ClassTeacher(Teacher):
         """The value of the aim after each datum, (n,); minus infinity for data not available."""
         after = np.array([self._belief_after(learner) for learner in self.learners])
         counted = self.weights > 0.0
-        prior = self.task.data_prior_at(self.state)
-        is_open = after[counted].min(axis=0) > -np.inf
-        if prior is not None:
-            is_open &= prior > 0.0
+        is_open = (after[counted].min(axis=0) > -np.inf) & self.task.available_at(self.state)
         mean = self.weights @ np.exp(after)
         if self.aim == "worst":
             with np.errstate(divide="ignore"):

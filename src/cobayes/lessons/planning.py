@@ -264,12 +264,8 @@ class Search:
 
     def available(self, node: Node) -> NDArray[np.bool_]:
         """Return which data both tasks allow to be shown at a node, (n,)."""
-        available = np.ones(self._rule.model.num_data, dtype=bool)
-        for task, state in ((self._task, node.state), (self._rule.task, node.learner_state)):
-            prior = task.data_prior_at(state)
-            if prior is not None:
-                available &= prior > 0.0
-        return available
+        by_learner = self._rule.task.available_at(node.learner_state)
+        return self._task.available_at(node.state) & by_learner
 
     def is_over(self, node: Node) -> bool:
         """Tell whether a lesson ends at a node."""

@@ -120,14 +120,13 @@ def to_plain(content: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(item, Task | Rule):
             return item
         if id(item) not in known:
-            described = {"settings": encode(item.settings())}
+            settings = encode(item.settings())
             if isinstance(item, Task):
-                require_settings(type(item), described["settings"])
-                described["task"] = class_name(item)
+                own, num_given = {"task": class_name(item)}, 0
             else:
-                require_settings(type(item), described["settings"], num_given=1)
-                described |= {"rule": item.name, "of": encode(item.task)}
-            objects.append(described)
+                own, num_given = {"rule": item.name, "of": encode(item.task)}, 1
+            require_settings(type(item), settings, num_given)
+            objects.append({"settings": settings, **own})
             # The item is kept, so that its id is not used again for another object.
             known[id(item)] = item, {"#object": len(objects) - 1}
         return known[id(item)][1]

@@ -417,9 +417,8 @@ def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: st
 
 def require_datum(rule: Rule, hypothesis: int) -> None:
     """Raise an error if no datum of the first round is possible under the hypothesis to teach."""
-    available = np.ones(rule.model.num_data, dtype=np.bool_)
-    for prior in (rule.task.data_prior_at(rule.task.start), rule.data_prior):
-        if prior is not None:
-            available &= prior > 0.0
+    available = rule.task.available_at(rule.task.start)
+    if rule.data_prior is not None:
+        available = available & (rule.data_prior > 0.0)
     if not available[rule.model.matrix[:, hypothesis] > 0.0].any():
         raise no_datum(rule.model, hypothesis, available)

@@ -122,10 +122,9 @@ class WithoutRepeats(Around):
         model = self.task.matrix_at(within)
         is_new = np.ones(model.num_data, dtype=bool)
         is_new[list(shown)] = False
-        prior = self.task.data_prior_at(within)
         # In other tasks data may become available later.
-        if prior is not None and self.task.is_constant:
-            is_new &= prior > 0.0
+        if self.task.is_constant:
+            is_new &= self.task.available_at(within)
         if hypothesis is not None:
             is_new &= model.matrix[:, hypothesis] > 0.0
         left = int(is_new.sum())

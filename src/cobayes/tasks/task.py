@@ -83,6 +83,11 @@ class Task(ABC):
         """
         return None
 
+    def available_at(self, state: State) -> NDArray[np.bool_]:
+        """Return which data may be shown in a state, (n,)."""
+        prior = self.data_prior_at(state)
+        return np.ones(self.model.num_data, dtype=np.bool_) if prior is None else prior > 0.0
+
     def next_state(self, state: State, datum: int) -> State:  # noqa: ARG002
         """Return the state after a datum, given by position, was shown."""
         return state
