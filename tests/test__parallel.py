@@ -34,7 +34,7 @@ def test_more_threads_than_any_computer_has_are_not_asked_of_the_core():
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(1.5, "1.5 seconds"), (600, "10 minutes"), (9000, "2.5 hours"), (864_000, "10 days")],
+    [(1.5, "1.5 s"), (600, "10 minutes"), (9000, "2.5 hours"), (864_000, "10 days")],
 )
 def test_durations_are_in_fitting_units(seconds, text):
     assert _parallel.duration(seconds) == text

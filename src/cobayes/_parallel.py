@@ -144,4 +144,4 @@ def duration(seconds: float) -> str:
     for unit, size in units.items():
         if seconds >= 2.0 * size:
             return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.3g} seconds"
+    return f"{seconds:.3g} s"

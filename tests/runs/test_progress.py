@@ -35,7 +35,7 @@ def test_points_that_have_not_begun_are_taken_to_cost_as_much_as_the_dearest():
     early = state((1, 2, 1.0), (1, 2, 10.0), (0, 10, 0.0))
     assert early.seconds_left == pytest.approx((1 + 10 + 100) / 2)
     assert early.is_upper_bound
-    assert summary_line(early).endswith(", up to 55.5 seconds left")
+    assert summary_line(early).endswith(", up to 55.5 s left")
     assert summary_line(state((2, 4, 0.2), (1, 10, 60.0))).endswith(", 4.5 minutes left")
 
 
@@ -74,7 +74,7 @@ def test_time_left_is_unknown_without_shards_or_workers_and_nothing_at_the_end()
 def test_summary_says_shards_computing_time_and_time_left():
     assert (
         summary_line(state((50, 200, 100.0)))
-        == "drawing: 50/200 shards (25.0 %), 100 seconds of computing, 2.5 minutes left"
+        == "drawing: 50/200 shards (25.0 %), 100 s of computing, 2.5 minutes left"
     )
     assert "9999/10000 shards (99.9 %)" in summary_line(state((9999, 10_000, 1.0)))
     assert "waiting for workers" in summary_line(state((0, 2, 0.0), num_workers=0))
@@ -129,7 +129,7 @@ def test_a_narrow_terminal_shows_the_time_left_rather_than_all_names(monkeypatch
     ProgressLine(True)(RunState(Path(), "first, " * 20 + "last", "running", points, 2))
     line = stream.getvalue().removeprefix("\r\x1b[2K")
     assert len(line) == 79
-    assert line.endswith(": 50/200 shards (25.0 %), 100 seconds of computing, 2.5 minutes left")
+    assert line.endswith(": 50/200 shards (25.0 %), 100 s of computing, 2.5 minutes left")
 
 
 def test_a_function_is_told_the_state_of_the_run(tmp_path):

@@ -87,7 +87,9 @@ class Application(click.Group):
         given = [word for word in given[:end] if word != "--debug"] + given[end:]
         terminal.never_fail_to_encode()
         with warnings.catch_warnings():
-            _show_warnings_in_one_line()
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", CobayesWarning)
+            warnings.showwarning = _show_warning
             try:
                 for word in given:
                     if "\0" in word:
@@ -141,13 +143,8 @@ def _say(kind: str, color: str, message: str, hint: str | None) -> None:
         terminal.say(" ".join(hint.split()), "hint", "cyan")
 
 
-def _show_warnings_in_one_line() -> None:
-    def show(message: Any, *_place: Any, **_more: Any) -> None:
-        terminal.say(" ".join(str(message).split()), "warning", "yellow")
-
-    warnings.simplefilter("ignore")
-    warnings.simplefilter("always", CobayesWarning)
-    warnings.showwarning = show
+def _show_warning(message: Any, *_place: Any, **_more: Any) -> None:
+    _say("warning", "yellow", str(message), None)
 
 
 @click.group(
