@@ -33,7 +33,7 @@ _NAMES = {"response": RESPONSES, "literal": ("likelihood", "truth")}
 _TEXTS = {
     "features": "A table with the columns problem and datum and a column of numbers for each "
     "feature, such as a cost. Without the column 'problem' it is used for every problem.",
-    "weights": "Weight of each feature: a number, or bounds, for all.",
+    "weights": "Weight of every feature: a number, or bounds.",
 }
 _FIELDS = [setting for setting in dataclasses.fields(people.Family) if setting.init]
 _SETTINGS = [setting.name for setting in _FIELDS if setting.name != "features"]

@@ -76,16 +76,17 @@ class Family:
         Exponent of the teachers inside the recursion of a teacher (depth 2 and more; 1 at infinite
         depth).
     prior_temperature
-        Exponent of the prior: the first belief of the learner in mind is the prior to this power,
-        normalised.
+        Exponent of the prior: the first belief of a learner, real or imagined by a teacher, is the
+        prior to this power, normalised.
     sharpness
         Exponent of a learner's belief in a guess or a rating; with 1 the rating is the belief
         itself.
     noise
         Standard deviation of a rating.
     other
-        Depth of the rule by which a teacher updates the belief of the learner in mind from round to
-        round. By default K - 1 (0 for K = 0). "static": the belief stays at the prior.
+        Depth of the rule by which a teacher of depth K updates the belief of the learner that it
+        imagines from round to round. By default K - 1, or 0 for K = 0. "static": the belief stays
+        at the prior.
     literal
         The literal learner's table: "likelihood" (columns are normalised) or "truth" (not
         normalised), as in `cobayes.Pragmatic`.
