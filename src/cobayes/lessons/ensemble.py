@@ -67,7 +67,7 @@ class RoundsNeeded(Result):
 
     @property
     def median(self) -> int | None:
-        """The round by which the learner was sure in half of the lessons; None if it never was."""
+        """The first round by which the learner was sure in half of the lessons, or None."""
         return self.quantile(0.5)
 
 

@@ -71,7 +71,7 @@ class TeacherResult(Result):
 
     @property
     def median_rounds(self) -> int | None:
-        """The round by which the learner was sure in half of the lessons; None if it never was."""
+        """The first round by which the learner was sure in half of the lessons, or None."""
         return self.rounds_needed.median
 
     @property
@@ -271,7 +271,7 @@ class EvenTask(Around):
         self.hypothesis = hypothesis
 
     def matrix_at(self, state: State) -> Model:
-        """Return a matrix that is one for the data to show and zero elsewhere."""
+        """Return the matrix under which all data to show are equally likely."""
         return _even_model(super().matrix_at(state), self.hypothesis)
 
 

@@ -123,7 +123,7 @@ class Coupling:
         )
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return a tidy table: one row for each pair of ends."""
+        """Return a tidy table: one row for each pair of taught and believed hypothesis."""
         return self.to_xarray().to_dataframe().reset_index()
 
     def to_xarray(self) -> xr.Dataset:

@@ -190,7 +190,7 @@ def require_usable(task: Task) -> Task:
 
 
 def as_state(content: Any) -> State:
-    """Return content of a state with tuples for lists and arrays, and plain numbers for NumPy's."""
+    """Return a state with tuples instead of lists and arrays, and with Python's numbers."""
     if isinstance(content, np.ndarray | np.generic):
         content = content.tolist()
     if isinstance(content, dict | set):

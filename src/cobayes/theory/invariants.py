@@ -297,7 +297,7 @@ def _by_round(
     move: Callable[[AtomicMeasure], AtomicMeasure],
     look: Callable[[AtomicMeasure], tuple[ArrayLike, ArrayLike]],
 ) -> tuple[Array, Array]:
-    """Return the two quantities, before the first round and after every round."""
+    """Return the two quantities that `look` computes, before the first round and after each."""
     seen = [look(measure)]
     for _ in range(num_rounds):
         measure = move(measure)
