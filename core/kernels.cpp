@@ -18,7 +18,7 @@ struct Bound {
     if (!spec.cooperates) return;
     Array<double> row_sums;
     for (double share : data_prior) row_sums.push(spec.n * share);
-    problem = new Problem(matrix.get(), data_prior.size() ? row_sums.get() : nullptr, spec.n, spec.m, spec.tolerance);
+    problem = new Problem(matrix.get(), TableScan(matrix.get(), spec.n, spec.m), data_prior.size() ? row_sums.get() : nullptr, spec.n, spec.m, spec.tolerance);
   }
   Bound(const Bound&) = delete;
   ~Bound() { delete problem; }
@@ -144,30 +144,6 @@ double fill_row(const double* x, double u, const double* w, const double* c, con
   return sum;
 }
 
-// Whether all entries are finite and not negative, with a positive one in every row and column.
-bool is_table(const double* matrix, int n, int m) {
-  Array<double> column(m);
-  bool is_fine = true;
-  for (int i = 0; i < n; ++i) {
-    const double* row = matrix + size_t(i) * m;
-    Vec most{};
-    Mask is_bad = most != most;
-    int j = 0;
-    for (; j + NATIVE <= m; j += NATIVE) {
-      const Vec x = load_any(row + j);
-      is_bad |= ~((x >= 0.0) & (x < __builtin_inf()));
-      most = larger(most, x), store_any(&column[j], larger(load_any(&column[j]), x));
-    }
-    for (; j < m; ++j) {
-      is_fine &= row[j] >= 0.0 && row[j] < __builtin_inf();
-      most[0] = larger(most[0], row[j]), column[j] = larger(column[j], row[j]);
-    }
-    is_fine &= !any(is_bad) && any(most > 0.0);
-  }
-  for (double x : column) is_fine &= x > 0.0;
-  return is_fine;
-}
-
 // The total of some sums; NaN if one is negative or the total is zero or infinite.
 double total_of(const double* sums, int count) {
   double total = 0.0;
@@ -182,11 +158,10 @@ double total_of(const double* sums, int count) {
 constexpr double SUM_SLACK = 1e-3, EQUAL_TOTALS = 1e-14;
 
 // Fill the row and column sums of every problem, and its status, BAD_ENTRY, BAD_SUMS or EXACT; return whether the table can be scaled.
-bool prepare(const ScalingJob& job) {
+bool prepare(const ScalingJob& job, bool is_fine) {
   const int n = job.n, m = job.m;
   for (int i = 0; i < n; ++i) job.rows[i] = job.row_sums ? job.row_sums[i] : 1.0;
   const double total = total_of(job.rows, n);
-  const bool is_fine = is_table(job.matrix, n, m);
   for (int k = 0; k < job.size; ++k) {
     double *columns = job.columns + size_t(k) * m, *report = job.report + 4 * k;
     for (int j = 0; j < m; ++j) columns[j] = job.column_sums ? job.column_sums[k * job.column_stride + j] : total / m;
@@ -201,7 +176,8 @@ bool prepare(const ScalingJob& job) {
 void scale(const ScalingJob& job, const Stop& stop) {
   const StopScope scope(stop);
   const int n = job.n, m = job.m;
-  if (!prepare(job)) return;
+  const TableScan scan(job.matrix, n, m);
+  if (!prepare(job, scan.is_table)) return;
   // Divide all sums by a power of two near their mean, so that products of sums neither overflow nor underflow.
   int exponent;
   __builtin_frexp(total_of(job.rows, n) / n, &exponent);
@@ -210,7 +186,7 @@ void scale(const ScalingJob& job, const Stop& stop) {
   asked.append(job.rows, n);
   bool are_ones = true;
   for (int i = 0; i < n; ++i) row_sums[i] = asked[i] / unit, are_ones &= row_sums[i] == 1.0;
-  Problem problem(job.matrix, are_ones ? nullptr : row_sums.get(), n, m, job.tolerance);
+  Problem problem(job.matrix, scan, are_ones ? nullptr : row_sums.get(), n, m, job.tolerance);
   problem.max_iterations = job.max_iterations;
   Scaler scaler(problem);
   scaler.resize(job.size, false);

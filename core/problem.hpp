@@ -26,6 +26,38 @@ struct StopScope {
   StopScope(const StopScope&) = delete;
 };
 
+// What one pass over a table finds.
+struct TableScan {
+  double low = __builtin_inf(), high = 0.0;  // the smallest positive and the largest entry
+  bool has_zeros = false;
+  bool is_table = true;                      // all entries are finite and not negative, with a positive one in every row and column
+
+  TableScan(const double* matrix, int n, int m) {
+    Array<double> column(m);
+    Vec lows = broadcast(low), highs{};
+    for (int i = 0; i < n; ++i, matrix += m) {
+      double most = 0.0;
+      Vec mosts{};
+      int j = 0;
+      for (; j + NATIVE <= m; j += NATIVE) {
+        const Vec x = load_any(matrix + j);
+        lows = smaller(lows, select(x > 0.0, x, lows)), mosts = larger(mosts, x);
+        has_zeros |= any(x == 0.0), is_table &= !any(~((x >= 0.0) & (x < __builtin_inf())));
+        store_any(&column[j], larger(load_any(&column[j]), x));
+      }
+      for (; j < m; ++j) {
+        const double x = matrix[j];
+        low = x > 0.0 ? smaller(low, x) : low, most = larger(most, x), column[j] = larger(column[j], x);
+        has_zeros |= x == 0.0, is_table &= x >= 0.0 && x < __builtin_inf();
+      }
+      highs = larger(highs, mosts), high = larger(high, most);
+      is_table &= most > 0.0 || any(mosts > 0.0);
+    }
+    for (double x : column) is_table &= x > 0.0;
+    for (int lane = 0; lane < NATIVE; ++lane) low = smaller(low, lows[lane]), high = larger(high, highs[lane]);
+  }
+};
+
 struct Problem {
   int n = 0, m = 0;
   double tolerance = 1e-12, least_row_sum = 1.0;
@@ -37,11 +69,13 @@ struct Problem {
   Array<double> row_sums;            // (n,); empty: ones
   Array<int> row_unit, column_unit;  // exponents: the given table is balanced * 2**(row_unit_i + column_unit_j)
 
-  Problem(const double* given, const double* sums, int n, int m, double tolerance) : n(n), m(m), tolerance(tolerance), matrix(given) {
+  Problem(const double* given, const TableScan& scan, const double* sums, int n, int m, double tolerance)
+      : n(n), m(m), tolerance(tolerance), has_zeros(scan.has_zeros), matrix(given) {
     if (sums) row_sums.append(sums, n);
     for (int i = 0; sums && i < n; ++i) has_zeros |= sums[i] == 0.0, least_row_sum = smaller(least_row_sum, sums[i]);
     is_extreme = least_row_sum < SMALLEST;
-    balance();
+    row_unit.assign(n, 0), column_unit.assign(m, 0);
+    if (!(scan.low >= SMALLEST && scan.high <= LARGEST)) balance();
     transposed.resize(size_t(n) * m);
     for (int first = 0; first < n; first += W)  // W rows at a time: whole cache lines are written
       for (int j = 0; j < m; ++j)
@@ -52,23 +86,9 @@ struct Problem {
   const double* row(int i) const { return matrix + size_t(i) * m; }
 
  private:
+  // Choose the exponents of rows and columns in turn, halfway between those of the smallest and the largest entry.
   void balance() {
-    row_unit.assign(n, 0), column_unit.assign(m, 0);
     const size_t size = size_t(n) * m;
-    Vec low = broadcast(__builtin_inf()), high{};  // the smallest positive and the largest entry
-    Mask is_zero = high != high;
-    size_t k = 0;
-    for (; k + NATIVE <= size; k += NATIVE) {
-      const Vec x = load_any(matrix + k);
-      is_zero |= x == 0.0, high = larger(high, x), low = smaller(low, select(x > 0.0, x, low));
-    }
-    has_zeros |= any(is_zero);
-    for (; k < size; ++k) {
-      const double x = matrix[k];
-      has_zeros |= x == 0.0, high[0] = larger(high[0], x), low[0] = x > 0.0 ? smaller(low[0], x) : low[0];
-    }
-    if (!any(~((low >= SMALLEST) & (high <= LARGEST)))) return;
-    // Choose the exponents of rows and columns in turn, halfway between those of the smallest and the largest entry.
     Array<int> exponent(size);
     Array<double> mantissa(size);
     for (size_t k = 0; k < size; ++k) mantissa[k] = __builtin_frexp(matrix[k], &exponent[k]);
