@@ -98,9 +98,7 @@ def examples(given: Given) -> None:
             [name, "{} x {}".format(*one.model.shape), one.title] for name, one in library.items()
         ]
         terminal.show_table(None, [("name", "<"), ("size", ">"), ("what it is", "<")], rows)
-        terminal.show(
-            "Every command that reads a matrix accepts example:NAME (M1 and M1p also work)."
-        )
+        terminal.show("Commands accept example:NAME as a matrix (M1 and M1p mean M_1 and M'_1).")
         return
     example = library[given.name.removeprefix(EXAMPLE_PREFIX)]
     if given.csv is not None:

@@ -86,9 +86,7 @@ def _show(
         text = ", ".join(f"{name} {mean:.5g}" for name, mean in pairs)
         terminal.show(f"mean rate over the hypotheses: {text}")
     if any(entry[key]["rate"] == float("inf") for entry in table for key in names):
-        terminal.show_text(
-            "inf: each other hypothesis is excluded by some datum of the taught hypothesis."
-        )
+        terminal.show_text("inf: for each other hypothesis, a datum of the taught one excludes it.")
     if comparison is not None:
         _show_comparison(comparison)
 
