@@ -91,7 +91,7 @@ def with_entry(value):
         (logs(with_entry(0.5)), "do not sum to 1"),
         (logs(with_entry(-3.0)), "do not sum to 1"),
         (logs(with_entry(1e300)), "do not sum to 1"),
-        (logs(GOOD), "differs from its belief after the last round"),
+        (logs(GOOD), "is not that of the last round"),
         (put("teacher", "hypothesis", 3), "no hypothesis at position 3"),
         (put("teacher", "hypothesis", 1.0), "no hypothesis called 1.0"),
         (put("teacher", "hypothesis", True), "no hypothesis called True"),
@@ -102,13 +102,13 @@ def with_entry(value):
         (put("teacher", "kind", "wizard"), "agent is a 'wizard'"),
         (
             lambda c: c["learner"].update(log_belief=[0.0, None, None]),
-            "differs from its belief after the last round",
+            "is not that of the last round",
         ),
         (lambda c: c.update(learner=3), "damaged"),
         (put("learner", "rule", {"#object": 99}), "a reference is 99"),
         (put("learner", "rule", {"#object": -1}), "a reference is -1"),
         (put("learner", "rule", {"#object": True}), "a reference is True"),
-        (put("learner", "rule", {"#object": 0}), "rule is a Model, not a Rule"),
+        (put("learner", "rule", {"#object": 0}), "the rule is of type Model; expected a rule"),
     ],
 )
 def test_damaged_lessons_get_one_clear_error(tmp_path, change, message):

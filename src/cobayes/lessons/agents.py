@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import Distribution
-from cobayes._input.validation import generator, one_of, subclasses
+from cobayes._input.validation import generator, instance, one_of, subclasses
 from cobayes._output import probability_text
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.lessons import saving
@@ -189,7 +189,7 @@ class Learner:
         kinds = {kind.kind: kind for kind in (Learner, *subclasses(Learner))}
         if content["kind"] not in kinds:
             raise ValueError(f"the agent is a {content['kind']!r}; expected one of {list(kinds)}")
-        rule = saving.require(content["rule"], Rule, "rule")
+        rule = instance(content["rule"], Rule, "the rule", "a rule")
         agent = kinds[content["kind"]]._rebuild(rule, content)
         shape = (rule.model.num_hypotheses,)
         agent.log_belief = saving.read_logs(content["log_belief"], "log_belief", shape)

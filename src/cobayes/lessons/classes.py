@@ -203,9 +203,7 @@ class ClassTeacher(Teacher):
 
 
 def _read_weights(weights: ArrayLike | None, count: int) -> Array:
-    if weights is None:
-        return np.full(count, 1.0 / count)
-    found = as_floats(weights, copy=False, name="list of weights")
+    found = as_floats(np.ones(count) if weights is None else weights, copy=False, name="weights")
     if found.shape != (count,) or not (found >= 0.0).all() or not 0.0 < found.sum() < np.inf:
         raise CobayesError(
             f"the weights are {weights!r}; expected {count} numbers that are not negative, one for "

@@ -198,15 +198,12 @@ class Lesson:
             for name, agent in (("log_beliefs", learner), ("teacher_log_beliefs", teacher)):
                 logs[name] = saving.read_logs(found[name], name, shape)
                 if not np.array_equal(logs[name][-1], agent.log_belief):
-                    raise ValueError(
-                        f"the {agent.kind}'s belief differs from its belief after the last round"
-                    )
+                    raise ValueError(f"the {agent.kind}'s belief is not that of the last round")
             states = tuple(teacher.task.read_state(state) for state in found["states"])
             if states and (len(states) != shape[0] or states[-1] != teacher.state):
                 raise ValueError("the states do not match the rounds or the teacher's last state")
-        return cls(
-            np.array(data, dtype=np.intp), **logs, teacher=teacher, learner=learner, states=states
-        )
+        rows = np.array(data, dtype=np.intp)
+        return cls(rows, **logs, teacher=teacher, learner=learner, states=states)
 
     def to_xarray(self) -> xr.Dataset:
         """Return beliefs, log-beliefs and data as a Dataset with the labels."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.validation import require_settings
+from cobayes._input.validation import instance, require_settings
 from cobayes._output import write_text
 from cobayes.errors import CobayesError
 from cobayes.reading import existing_file, parse_json
@@ -158,8 +158,9 @@ def from_plain(content: dict[str, Any]) -> dict[str, Any]:
                     raise ValueError(f"the {name} of a task is text; expected numbers")
             made.append(task_from_settings(described["task"], settings))
         else:
-            task = require(decode(described["of"]), Task, "task")
-            made.append(as_rule(require(described["rule"], str, "rule"), task, **settings))
+            task = instance(decode(described["of"]), Task, "the rule's task", "a task")
+            name = instance(described["rule"], str, "the name of a rule", "text")
+            made.append(as_rule(name, task, **settings))
     return {key: decode(value) for key, value in content.items() if key != "objects"}
 
 
@@ -182,13 +183,6 @@ def unpack_generator(content: Any) -> np.random.Generator:
     if not is_read or content["has_uint32"] not in (0, 1) or content["state"]["inc"] % 2 == 0:
         raise ValueError("the generator's state is not one of NumPy's PCG64")
     return rng
-
-
-def require(value: Any, kind: type, name: str) -> Any:
-    """Return a value of some type, or raise an error that names it."""
-    if not isinstance(value, kind):
-        raise ValueError(f"{name} is a {type(value).__name__}, not a {kind.__name__}")
-    return value
 
 
 def plain_logs(logs: NDArray[np.float64]) -> list[Any]:

@@ -223,9 +223,8 @@ def compare_teachers(
             is_known = name == "active" and number > 0  # does not depend on the learner
             result = results[-1] if is_known else pair.run(name, questions)
             results.append(replace(result, learner=label))
-    return TeacherComparison(
-        task.model, target, level, num_rounds, num_lessons, tuple(results), left_out
-    )
+    found = tuple(results)
+    return TeacherComparison(task.model, target, level, num_rounds, num_lessons, found, left_out)
 
 
 def _teacher_names(
