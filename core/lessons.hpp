@@ -114,6 +114,7 @@ class Follower {
       if (answers.has_labels) entry = select(load(answers.column_label.at(at) + j * W) == label, entry, Vec{});
       const Vec before = load(x + j * W), value = before * (entry * load(column + j * W));
       apart |= (value < 0x1p-700) & (before > 0.0) & (entry > 0.0);  // the belief might underflow when divided by the total
+      apart |= value > MOST_SHIFTED;  // a belief that is left out of the total because of its shift might not be negligible
       store(joint + j * NATIVE, value);
       total += as_number(value, load(s + j * W));
     }
@@ -136,14 +137,15 @@ class Follower {
   // Prepare `posterior` for lesson k.
   void weigh(int k) {
     evidence.resize(m);
-    for (int j = 0; j < m; ++j) evidence[j] = answers.column.at(k)[j * W] * beliefs.number(k, j);
+    has_shifts = false;
+    for (int j = 0; j < m; ++j) evidence[j] = answers.column.at(k)[j * W] * beliefs.number(k, j), has_shifts |= beliefs.shift.at(k)[j * W] > 0.0;
   }
   // Fill lesson k's belief after a datum, (m,); NaN if the datum is impossible under every believed hypothesis. Call
   // `weigh(k)` before.
   void posterior(int k, int datum, double* belief) const {
     const double *entry = answers.table + size_t(datum) * m, *weight = evidence.get();
     double total = 0.0;
-    if (answers.own[k] < 0 && answers.row.at(k)[datum * W] > 0.0) {
+    if (answers.own[k] < 0 && !has_shifts && answers.row.at(k)[datum * W] > 0.0) {
       for (int j = 0; j < m; ++j) belief[j] = entry[j] * weight[j];
       for (int j = 0; j < m && answers.has_labels; ++j) belief[j] = answers.survives(k, datum, j) ? belief[j] : 0.0;
       for (int j = 0; j < m; ++j) total += belief[j];
@@ -215,7 +217,9 @@ class Follower {
     }
   }
 
-  bool shares = true, is_answered = false;
+  // A belief with a shift, below 2^-512 times this value, is less than 2^-60 of a total of at least 2^-300.
+  static constexpr double MOST_SHIFTED = 0x1p150;
+  bool shares = true, is_answered = false, has_shifts = false;
   Array<int> asked, same, slots;
   Array<double> running, evidence;
 };

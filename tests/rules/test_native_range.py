@@ -164,3 +164,11 @@ def test_a_table_taken_as_it_is_may_have_the_smallest_and_largest_numbers(table)
     error = np.std(np.array(expected)[:, 0]) / np.sqrt(400)
     np.testing.assert_allclose(drawn.mean()[1], mean, rtol=1e-12, atol=5 * error + 1e-150)
     assert cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 1).data.shape == (1,)
+
+
+def test_a_tiny_belief_in_the_only_hypothesis_that_explains_a_rare_datum_becomes_certain():
+    """The belief is below 2**-512, and the factor of its column above 2**900."""
+    rule = cb.SCBI([[1.0, 4.0], [0.0, 1.0]], data_prior=[1e-285, 1.0])
+    belief = np.array([1e-174, 1.0])
+    for found in (rule.update(belief, 0), rule.posteriors(belief)[0]):
+        np.testing.assert_allclose(found, [1.0, 1e-111], rtol=1e-9)
