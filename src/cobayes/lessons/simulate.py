@@ -99,6 +99,7 @@ def simulate(
     num_rounds = whole_number(num_rounds, "num_rounds", 0)
     num_lessons = whole_number(num_lessons, "num_lessons", 1)
     level = number_between(level, "level", 0.0, 1.0, closed="high")
+    seed = seed_of(rng)
     rounds, num_paths = _kept_paths(keep_paths, num_rounds, num_lessons, agents.learner.model)
     both = (agents.teacher, "teacher", agents.hypothesis), (agents.learner, "learner", None)
     for rule, name, taught in both:
@@ -108,7 +109,7 @@ def simulate(
     options: dict[str, Any] = dict(
         num_rounds=num_rounds,
         num_lessons=num_lessons,
-        seed=seed_of(rng),
+        seed=seed,
         level=level,
         num_paths=num_paths,
         path_rounds=rounds,
