@@ -45,7 +45,7 @@ def bundle(entry: str) -> str:
 
 
 def twin_module() -> str:
-    """Return the rules in JavaScript as one ES module, `cobayes.js`."""
+    """Return the JavaScript version of the rules and lessons as one ES module, `cobayes.js`."""
     entry = "twin/cobayes.js"
     head = read(entry).partition("*/")[0] + "*/\n"
     names = ", ".join(names.strip() for _, names, _ in _FROM.findall(read(entry)))

@@ -260,7 +260,7 @@ def read_stimuli(
                 f"the stimuli name {label!r}, but {where} datum or hypothesis of that name.",
                 "write the label exactly as in the table.",
             )
-        # A row with the label alone shows the label.
+        # A row without text, image and alternative text shows its label.
         is_empty = not (row.get("text") or row.get("image") or row.get("alt"))
         shown = {"text": label if is_empty else row.get("text", ""), "alt": row.get("alt") or label}
         if row.get("image"):

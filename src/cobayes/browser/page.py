@@ -115,7 +115,8 @@ def live_figure(kind: str, matrix: MatrixLike | None = None, *, height: int | No
     Parameters
     ----------
     kind
-        "round": the normalisations of one round. "lesson": one lesson by the three rules.
+        "round": the normalisations of one round. "lesson": one lesson by each of the three rules
+        (SCBI, BI and pragmatic).
     matrix
         The table; the built-in example "gestures" by default.
     height
@@ -193,11 +194,11 @@ def _fingerprint(text: str) -> str:
 
 
 def _first_table(matrix: MatrixLike | None) -> dict[str, Any]:
-    """Return the part of the page's first state that names the table."""
+    """Return the values of the page's state that choose its first table."""
     if isinstance(matrix, Task) and not isinstance(matrix, Model | WithoutRepeats):
         raise CobayesError(
             f"the studio shows one table; a {type(matrix).__name__} has several.",
-            "give the table of one state, task.matrix_at(state); draw boards in the view 'grid'.",
+            "give the table of one state, task.matrix_at(state); the view 'grid' has grid worlds.",
         )
     example = examples["gestures"] if matrix is None else matrix
     model = as_model(example)

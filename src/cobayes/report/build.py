@@ -1,4 +1,4 @@
-"""Building a report: each section that has changed, in its own folder, and the page."""
+"""Build a report: run the builders of changed sections, and write the page of all sections."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Claims and their judges: a verdict follows from numbers by a stated rule.
+"""Claims, and functions that judge claims: the verdict follows from numbers by a stated rule.
 
-Each rule compares confidence intervals with a limit. The intervals of one claim contain all true
-values together with probability 1 - `ERROR_RATE`.
+Each rule compares confidence intervals with the limits of the claim. The probability that all
+intervals of a claim contain their true values is at least 1 - `ERROR_RATE`.
 
-- "holds": every interval lies inside the limit;
-- "holds except": most intervals lie inside, some outside, and these are named;
+- "holds": every interval lies within the limits;
+- "holds except": most intervals lie within the limits, some outside, and these are named;
 - "does not hold": at least half of the intervals lie outside;
 - "not decided": the intervals are too wide for any of these.
 """
@@ -219,7 +219,7 @@ def judge_agreement(
 ) -> Claim:
     """Judge that measured values equal the claimed values.
 
-    The claim "holds" if every interval lies within a limit around the claimed value, and "does not
+    The claim "holds" if every interval lies within ± `within` of the claimed value, and "does not
     hold" if a χ² test rejects equality. With too few data the verdict is "not decided".
 
     Parameters
@@ -287,8 +287,8 @@ def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:
     Parameters
     ----------
     is_inside, is_outside
-        For each number, whether its interval lies completely within the claim's limit, and whether
-        it lies completely outside.
+        For each number, whether its interval lies completely within the claim's limits, and
+        whether it lies completely outside.
     """
     inside, outside = np.asarray(is_inside), np.asarray(is_outside)
     count = inside.size
@@ -302,12 +302,12 @@ def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:
 
 
 def family_quantile(count: int, *, degrees: float = math.inf, sides: int = 2) -> float:
-    """Return the bound that all of `count` variables satisfy with probability 1 - `ERROR_RATE`.
+    """Return a bound that `count` variables all satisfy with probability >= 1 - `ERROR_RATE`.
 
     Parameters
     ----------
     count
-        The number of comparisons.
+        The number of variables.
     degrees
         Degrees of freedom of Student's variables (default: normal variables).
     sides

@@ -47,7 +47,7 @@ def fit_recipes(
     fit
         The fit of all depths, by person or pooled.
     comparison
-        Comparison of its depths, or of other models with them.
+        A comparison of the depths of this fit, possibly also with other models.
     group
         The same people fitted as a group.
 
@@ -124,7 +124,7 @@ def _estimates(fit: Fit, _: Context) -> Section:
 
 
 def _drawn(fit: Fit) -> list[str]:
-    """Return the free parameters that are identified for somebody."""
+    """Return the free parameters that are identified for at least one unit."""
     table = fit.estimates
     return [name for name in fit.family.free_names() if np.isfinite(table[name].to_numpy()).any()]
 

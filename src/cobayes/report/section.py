@@ -469,7 +469,7 @@ class Recipe:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", self.name) or self.name == "runs":
             raise CobayesError(
                 f"a section is named {self.name!r}.",
-                "use small letters, digits and hyphens; 'runs' is taken",
+                "use small letters, digits and hyphens; 'runs' is reserved",
             )
 
     def builder(self) -> Callable[[Context], Section]:

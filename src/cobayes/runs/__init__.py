@@ -1,4 +1,6 @@
-"""Experiments in shards: resumable, the same bits on one core and on a cluster.
+"""Experiments that are computed in parts, called shards.
+
+An interrupted run can be continued. The result has the same bits on one core and on a cluster.
 
 >>> import cobayes as cb
 >>> points = [cb.runs.Point(f"n = {n}", {"n": n}, 1000, 100) for n in (2, 3)]

@@ -201,7 +201,7 @@ class _Work:
         plan, points = self.experiment, []
         shards = itertools.groupby(self.ledger.shards(), key=lambda shard: shard[0][0])
         for point, state, (_, own) in zip(plan.points, self.ledger.points(), shards, strict=True):
-            # Without a function that joins shards, the point has one shard.
+            # If `plan.reduce` is None, every point has one shard, and `add` is not called.
             found = functools.reduce(plan.reduce or add, (unpack(packed) for _, packed in own))
             estimates = plan.estimate(found, dict(point.parameters)) if plan.estimate else {}
             numbers = (point.num_samples, found, estimates, state.seconds)
@@ -330,7 +330,7 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
     outcome = future.result()
     if found := differences(outcome.versions, _versions_here()):
         raise RunError(
-            f"the worker {outcome.worker} could compute other bits: {'; '.join(found)}.",
+            f"the worker {outcome.worker} may compute other bits: {'; '.join(found)}.",
             "install the same versions on every worker",
         )
     if outcome.packed is not None:

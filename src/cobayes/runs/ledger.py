@@ -197,7 +197,7 @@ class Ledger:
         return False
 
     def _open(self, plan: Mapping[str, Any] | None, fresh: bool) -> None:
-        """Connect to the file, begin the plan if the file is empty, and compare the plans."""
+        """Connect to the file; write the plan if the file is empty, otherwise compare the plans."""
         self.plan, self.seconds, self.is_changed = {}, {}, False
         with self._explained(), contextlib.ExitStack() as failure:
             if plan is not None:
@@ -231,7 +231,7 @@ class Ledger:
             failure.pop_all()
 
     def _begin(self, plan: Mapping[str, Any]) -> None:
-        """Replace the table by one that contains only the plan."""
+        """Replace the table of shards by a new one that contains only the plan."""
         self._connection.execute("DROP TABLE IF EXISTS shards")
         self._connection.execute(_SCHEMA)
         number = int.from_bytes(_APPLICATION, "big")

@@ -231,7 +231,7 @@ def _as_json(parameters: Mapping[str, Any], point: str) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise CobayesError(
             f"the parameters of point {point!r} cannot be written as JSON: {error}.",
-            "use numbers, strings, lists, dicts and NumPy arrays; of a Model, its .matrix",
+            "use numbers, strings, lists, dicts and NumPy arrays; for a Model, give model.matrix",
         ) from error
     return json.loads(text)
 
@@ -292,7 +292,8 @@ def function_digest(function: Any) -> str:
     package = (module.__spec__ and module.__spec__.parent) or ""
     depth = len(package.split(".")) if package else 0
     root = path.parents[depth]
-    # For a module of cobayes only its own package: `package_digest` covers the others.
+    # Imports are followed inside `home`: the function's top-level package, or the script's folder.
+    # For a function of cobayes `home` is its subpackage; `package_digest` covers the others.
     home = path.parents[max(0, depth - (2 if package.startswith("cobayes.") else 1))]
     statements, waiting = {path: reached}, [path]
     while waiting:

@@ -47,7 +47,7 @@ def pack(statistics: Statistics) -> bytes:
 
 
 def unpack(packed: bytes) -> dict[str, Any]:
-    """Return the statistics of bytes that `pack` made; single numbers become Python numbers.
+    """Return the statistics from bytes made by `pack`; single numbers become Python numbers.
 
     Parameters
     ----------
