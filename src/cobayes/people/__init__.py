@@ -1,7 +1,7 @@
-"""People as teachers and learners: score, fit, compare, recover and simulate their responses.
+"""Models of people who teach or learn: score, fit and compare models, and simulate responses.
 
-All functions accept a long table of responses (person, problem, round, hypothesis, datum) and the
-problems by name. They need pandas (``pip install '.[people]'``).
+Responses are a long table with the columns person, problem, round, hypothesis and datum; problems
+are given by name. The package needs pandas (``pip install '.[people]'``).
 """
 
 # ruff: noqa: E402 (without pandas the modules below cannot be loaded)

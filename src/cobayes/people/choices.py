@@ -41,7 +41,7 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
     ----------
     problems
         A mapping from name to matrix or task; a folder of model files, named by their stems; or
-        one file or matrix, the only problem of all choices.
+        one file or matrix, the same problem for all responses.
     priors
         A mapping from name to prior; or a table, or the name of a file, with the columns problem,
         hypothesis and prior. Uniform by default.
@@ -144,7 +144,7 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
     frame = read_frame(choices)
     if "problem" not in frame.columns and set(problems) == {ONLY}:
         frame = frame.assign(problem=ONLY)
-    # With counts, person and round are unknown.
+    # A table with a column 'count' needs neither person nor round.
     unneeded = ("person", "round") if "count" in frame.columns else ()
     needed = [name for name in COLUMNS[response] if name not in unneeded]
     missing = [name for name in needed if name not in frame.columns]
@@ -217,13 +217,13 @@ def _lessons(
         message = "the truth changes within a lesson."
         require(frame, good.sort_index(), "hypothesis", message, hint)
     _warn_about_rounds(frame, steps, before["round"])
-    # Rounds are counted from the first row of each lesson.
+    # The level of a row is the number of earlier rounds in its lesson.
     level = rows.groupby("lesson")["round"].rank("dense").astype(np.int64) - 1
     return lesson, level.to_numpy()
 
 
 def _warn_about_rounds(frame: pd.DataFrame, steps: Any, before: Any) -> None:
-    """Warn where rounds are missing, or seem to be numbers of trials.
+    """Warn if rounds are missing, or if the column ``round`` seems to contain trial numbers.
 
     Parameters
     ----------
@@ -232,10 +232,11 @@ def _warn_about_rounds(frame: pd.DataFrame, steps: Any, before: Any) -> None:
     steps
         One row per lesson and round, in this order; the index is the row of the table.
     before
-        The round before each row of `steps`; NaN at the start of a lesson.
+        For each row of `steps`, the preceding round of the lesson; NaN at the start of a lesson.
     """
     starts = before.isna()
-    # Trials are numbered through all lessons of a person if no number comes twice.
+    # Rounds are taken for trial numbers if some person has several lessons and no person has the
+    # same number twice.
     has_several = starts.sum() > steps["person"].nunique()
     are_trials = has_several and not steps.duplicated(["person", "round"]).any()
     first = min(steps["round"].min(), 1.0)

@@ -47,11 +47,14 @@ class Recovery:
         One row per person: ``depth`` and ``depth_estimate``; for every free parameter the truth,
         ``..._estimate``, ``..._low`` and ``..._high``, from the fit at the true depth.
     confusion : DataFrame
-        True depth (rows) against the depth with the highest likelihood: shares of people.
+        Of the people with each true depth (row), the share whose likelihood is highest at each
+        depth (column).
     coverage : DataFrame
-        One row per free parameter: ``coverage`` of the intervals with a 95 % exact interval,
-        ``bias`` and ``rmse`` of the estimates, the ``median_width`` of the intervals (from bound to
-        bound if a parameter is not identified), ``correlation``, ``num_identified``.
+        One row per free parameter: ``num_identified``, the number of people for whom it is
+        identified; for these people ``coverage``, the share of intervals that contain the truth,
+        with its exact 95 % interval from ``coverage_low`` to ``coverage_high``, ``bias`` and
+        ``rmse`` of the estimates, and ``correlation`` of truth and estimate; ``median_width`` of
+        all intervals, which go from bound to bound if the parameter is not identified.
     num_choices : int
         Responses per person.
 
@@ -287,7 +290,8 @@ def informative(
         label = order * NUM_INTERVALS // num_draws
     _, label, counts = np.unique(label, return_inverse=True, return_counts=True)
     size = max(len(own.labels(kind)) for own in known.values())
-    # Sums of the probabilities of all options over the people with each label.
+    # A label is a depth, or an interval of the parameter. For each label, trial and option: the sum
+    # of the option's probabilities over the drawn people with this label.
     sums = np.zeros((len(counts), len(table), size))
     for place, own in enumerate(family.depth):
         likelihood = Likelihood(table, family, own, [np.arange(len(table))])

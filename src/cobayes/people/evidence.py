@@ -41,9 +41,9 @@ class Comparison:
     table : DataFrame
         One row per model, the best BIC first: ``log_likelihood``, ``per_response``,
         ``num_parameters``, ``aic``, ``bic``, ``num_best`` (people for whom no other model has an
-        equal or lower BIC), ``frequency``, ``exceedance``, ``protected``, and if requested
-        ``cross_validated``, ``loo``, ``loo_stderr`` and ``loo_unreliable`` (the number of responses
-        whose Pareto k exceeds 0.7).
+        equal or lower BIC), ``frequency``, ``exceedance`` and ``protected`` (see `Exceedance`), and
+        if requested ``cross_validated``, ``loo``, ``loo_stderr`` and ``loo_unreliable`` (the number
+        of responses whose Pareto k exceeds 0.7).
     by_person : DataFrame or None
         Log evidence of every model for every person, -BIC / 2; None for pooled fits.
     exceedance : Exceedance or None
@@ -214,7 +214,10 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
 
 
 def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:
-    """Return the expected log predictive density, its standard error, and unreliable points."""
+    """Return the expected log predictive density, its standard error, and a count.
+
+    The count is the number of responses whose Pareto k exceeds 0.7.
+    """
     stats = import_optional("arviz_stats", "people", "LOO")
     tree = fit.to_arviz(num_draws, rng)
     draws = np.asarray(tree["log_likelihood"]["response"]).reshape(-1, len(fit.choices))

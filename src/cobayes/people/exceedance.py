@@ -1,8 +1,9 @@
 """Exceedance: the probability that a model is the most frequent one among people.
 
-The population is a Dirichlet distribution over models (Stephan et al. 2009, NeuroImage 46:1004);
-protection against chance is that of Rigoux et al. (2014, NeuroImage 84:971). The probabilities are
-integrals, not counts of samples.
+The shares of the models in the population have a Dirichlet distribution (Stephan et al. 2009,
+NeuroImage 46:1004). Protected exceedance probabilities take into account that all shares may be
+equal (Rigoux et al. 2014, NeuroImage 84:971). The probabilities are computed by numerical
+integration, not by sampling.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def exceedance(log_evidence: Any) -> Exceedance:
             f"the log evidence has shape {evidence.shape} or entries that are not finite; expected "
             "one finite number for each person (row) and model (column)."
         )
-    # Only differences between models matter; without the person's maximum they keep more digits.
+    # Only differences between models matter; they keep more digits if the maximum is subtracted.
     evidence = evidence - evidence.max(axis=1, keepdims=True)
     counts, attributions, free_energy = _variational(evidence)
     num_people, num_models = evidence.shape

@@ -37,7 +37,8 @@ USUAL = {
 """Usual ranges of people's parameters; weights of features are between -2 and 2."""
 
 # Limits of parameters; those not listed go from 0 to MOST. With an exponent of MOST the best
-# response is certain, and larger exponents would overflow. Noise below 1e-6 is finer than ratings.
+# response is certain, and larger exponents would overflow. Ratings are less precise than 1e-6, the
+# smallest noise.
 MOST = 1e9
 _LIMITS = {"lapse": (0.0, 1.0), "noise": (1e-6, MOST)}
 STATIC = "static"
@@ -79,7 +80,7 @@ class Family:
         Exponent of the prior: the first belief of a learner, real or imagined by a teacher, is the
         prior to this power, normalised.
     sharpness
-        Exponent of a learner's belief in a guess or a rating; with 1 the rating is the belief
+        Exponent of the learner's belief when it guesses or rates; with 1 the rating is the belief
         itself.
     noise
         Standard deviation of a rating.
@@ -167,12 +168,12 @@ class Family:
 
     @property
     def is_teacher(self) -> bool:
-        """Whether people chose data."""
+        """Whether the people are teachers, who choose data."""
         return self.response == "choice"
 
     @property
     def exponent(self) -> str:
-        """The name of the parameter that multiplies utilities in the response."""
+        """The name of the parameter that multiplies the utilities in the softmax."""
         return "rationality" if self.is_teacher else "sharpness"
 
     @property
@@ -201,7 +202,7 @@ class Family:
         return np.array([high for _, high in self.bounds.values()])
 
     def free_names(self, depth: float | None = None) -> tuple[str, ...]:
-        """Names of the parameters that are estimated at one depth, or at any."""
+        """Names of the parameters that are free at this depth; for None, at any of the depths."""
         depths = self.depth if depth is None else (depth,)
         has_recursion = any(map(self.has_recursion, depths))
         return tuple(
@@ -216,25 +217,29 @@ class Family:
         return [self.names.index(name) for name in self.free_names()]
 
     def from_line(self, points: Array) -> Array:
-        """Return the parameters that are free at any depth, (..., p), from logits.
+        """Return the values of the parameters `columns`, (..., p), from their logits.
 
-        A parameter's logit is that of its position between its bounds.
+        The logit of a parameter is logit((value - low) / (high - low)), with its bounds.
         """
         low, high = self.low[self.columns], self.high[self.columns]
         return low + (high - low) * expit(points)
 
     def usual(self, name: str) -> tuple[float, float]:
-        """Return the usual range of a parameter, within its bounds."""
+        """Return the range of a parameter in `USUAL`, clipped to the family's bounds."""
         low, high = np.clip(USUAL.get(name, (-2.0, 2.0)), *self.bounds[name])
         return float(low), float(high)
 
     def has_recursion(self, depth: float) -> bool:
-        """Whether the belief or the update of a learner in mind has a finite depth above 0."""
+        """Whether a recursion of finite depth >= 1 is computed for a person of this depth.
+
+        It is the recursion of the learner in mind, or of the rule that updates this learner's
+        belief from round to round.
+        """
         depths = self.learner_depth(depth), self.followed_depth(depth)
         return any(1 <= used < math.inf for used in depths)
 
     def learner_depth(self, depth: float) -> float:
-        """Depth of the learner in mind of a person of this depth."""
+        """Depth of the learner that a person of this depth has in mind."""
         return max(depth - 1, 0) if self.is_teacher else depth
 
     def followed_depth(self, depth: float) -> float:

@@ -28,8 +28,8 @@ CHUNK_ROWS = 4_000
 NUM_GUESSES = 500
 # Importance sampling has failed if the effective number of draws is below this share of all draws.
 LEAST_EFFECTIVE = 0.05
-# Expected information per response, with parameters in units of their range, below which it counts
-# as zero.
+# Smaller eigenvalues of the expected information per response count as zero; the unit of each
+# parameter is the distance between its bounds.
 NO_INFORMATION = 1e-9
 
 
@@ -273,7 +273,8 @@ def _collect(
 def _identified(likelihood: Likelihood, found: Maximum) -> NDArray[np.bool_]:
     """Return which parameters are identified by the responses, (u, p).
 
-    If a direction has no information, all parameters that vary along it are unidentified.
+    If the responses have no information about a linear combination of the parameters, all
+    parameters in this combination are unidentified.
     """
     width = likelihood.high - likelihood.low
     counts = np.bincount(likelihood.units)[:, None, None]

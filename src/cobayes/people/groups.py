@@ -55,7 +55,7 @@ LEAST_PRECISION = 0.1
 
 
 class Group(NamedTuple):
-    """A group: mean (..., p) and spread (..., p) in logits, log shares of depths (..., k)."""
+    """A group's mean (..., p) and spread (..., p) in logits, and log shares of depths (..., k)."""
 
     mean: Array
     spread: Array
@@ -99,11 +99,12 @@ class GroupFit:
     depth_probability : ndarray
         (u, k): the posterior of every person's depth.
     effective : ndarray
-        (u,): the effective number of candidates behind the draws of every person (of draws with
-        NUTS); values below 50 mean that the draws are poor.
+        (u,): the effective number of candidates behind the draws of every person; with NUTS, the
+        effective number of draws of the person's worst parameter. Values below 50 mean that the
+        draws are poor.
     group_effective : ndarray
-        The effective number of draws of the group, (1,); with NUTS one number for each quantity in
-        `group`.
+        (1,): the effective number of candidates behind the draws of the group's parameters; with
+        NUTS, the effective number of draws of each quantity in `group`.
     r_hat : ndarray or None
         With NUTS: R-hat of each quantity in `group`.
 
@@ -219,8 +220,8 @@ def draw_group(alone: Fit, num_draws: int, random: np.random.Generator, tell: Pr
     mean = np.clip(special.logit(places), -4.0, 4.0)
     spread = np.ones(len(mean))
     for number in range(NUM_ROUNDS):
-        # Normal approximations are inaccurate for few responses: candidates are drawn again around
-        # the draws.
+        # The first group (medians of the separate fits, spread 1) is a rough guess. Later rounds
+        # draw candidates for the group that the preceding round has estimated.
         tell("candidates", number / (NUM_ROUNDS + 2))
         candidates = _candidates(alone, mean, spread, random)
         lines, _ = _sample_group(candidates, NUM_TRIAL_DRAWS, random)
@@ -254,7 +255,7 @@ def _approximate(likelihood: Likelihood, mean: Array, spread: Array) -> tuple[Ar
 
 
 class _Candidates(NamedTuple):
-    """Points on the logit scale for every person, with weights that do not include the group.
+    """Points on the logit scale for every person; their weights omit the group's density.
 
     Attributes
     ----------
@@ -265,7 +266,7 @@ class _Candidates(NamedTuple):
     has : ndarray
         (k, p): whether a depth has a parameter.
     log_weight : ndarray
-        (u, n): log-likelihoods minus the log density of the points, up to a constant for each
+        (u, n): log-likelihood minus log proposal density of each point, up to a constant for each
         person. In single precision, which is enough for weights and twice as fast.
     start : ndarray
         (d,): a group to start from, on the logit scale.
@@ -278,7 +279,7 @@ class _Candidates(NamedTuple):
     start: Array
 
     def weigh(self, group: Group) -> NDArray[np.float32]:
-        """Return log weights (u, n) of all candidates in one group."""
+        """Return log weights (u, n) of all candidates, with the density of one group."""
         precision = group.spread**-2.0
         normaliser = -0.5 * (precision * group.mean**2 + np.log(2.0 * np.pi / precision))
         constant = group.log_share + self.has @ normaliser
@@ -321,7 +322,10 @@ def _candidates(alone: Fit, mean: Array, spread: Array, random: np.random.Genera
 def _sample_group(
     candidates: _Candidates, num_draws: int, random: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return draws of the group on the logit scale (g, d), and their effective number (1,)."""
+    """Return draws of the group's parameters on the logit scale (g, d), and a number (1,).
+
+    The number is the effective number of the candidates behind the draws.
+    """
 
     def log_density(line: Array) -> float:
         weights = candidates.weigh(Group.from_line(line, candidates.has.shape[1]))

@@ -109,7 +109,7 @@ class Likelihood:
         return self.low + (self.high - self.low) * special.expit(points)
 
     def on_line(self, points: Array, units: Positions | None = None) -> Evaluation:
-        """Evaluate at points on the logit scale, with derivatives by the logits."""
+        """Evaluate at points on the logit scale; derivatives are with respect to the logits."""
         value, gradient, information = self.evaluate(self.from_line(points), units)
         slope = (self.high - self.low) * special.expit(points) * special.expit(-points)
         information = information * slope[:, :, None] * slope[:, None, :]
@@ -123,15 +123,18 @@ class Likelihood:
         return found | dict(zip(self.names, values.T, strict=True))
 
     def _walk(self, values: Array) -> Iterator[tuple[Positions, Positions, Array, Array, Array]]:
-        """Compute the beliefs of the learner in mind, level by level, in all situations.
+        """Compute the beliefs of the learner in mind in all situations, level by level.
+
+        The level of a situation is the number of data shown before.
 
         Yields
         ------
         rows, places : ndarray
-            Positions of the rows of this level, and of their situations in the arrays.
+            Positions of the rows of this level, and of their situations in the next arrays.
         belief, posterior, followed : ndarray
-            Jets: before the datum (b, m), and after every datum (b, n, m) by the learner in mind
-            and by the rule of `Family.other`.
+            Jets of log-beliefs: before the datum, (b, m); after each possible datum, (b, n, m), of
+            the learner in mind; and by the rule that updates the belief from round to round
+            (`Family.other`), (b, n, m).
         """
         known, at = self.choices.situations, self.parameters(values)
         # A pair (owner, situation) is coded as one integer. An owner is a unit with its own learner
@@ -168,7 +171,7 @@ class Likelihood:
             yield rows, np.searchsorted(own, keys[rows]), belief, posterior, followed
 
     def scores(self, values: Array) -> Scores:
-        """Return the options of all rows."""
+        """Return the options of all rows, with the terms of the softmax."""
         if self._scores is not None:
             return self._scores
         choices, tables = self.choices, self.choices.situations.tables
@@ -198,12 +201,15 @@ class Likelihood:
         return before, after
 
     def responses(self, values: Array, free: Sequence[str] = ()) -> tuple[Array, Array]:
-        """Return the probabilities of all options (t, k), and derivatives by `free` (p, t, k)."""
+        """Return the probabilities of all options (t, k), and their derivatives (p, t, k).
+
+        The derivatives are with respect to the parameters `free`.
+        """
         at = {name: own[self.units] for name, own in self.parameters(values).items()}
         return model.choose(self.family, self.scores(values), self.features, at, free)
 
     def by_row(self, values: Array, free: Sequence[str] = ()) -> Evaluation:
-        """Return log-likelihood, gradient and information by `free` of every row."""
+        """Return log-likelihood of every row, and gradient and information for `free`."""
         probability, derivative = self.responses(values, free)
         every = np.arange(len(self.rows))
         chosen, slope = probability[every, self.answer], derivative[:, every, self.answer].T

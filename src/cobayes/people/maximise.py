@@ -185,12 +185,12 @@ def profile(
 
     def fall(at: Array, units: Positions) -> Array:
         """Return the square root of the fall of the profile, minus that of `drop`."""
-        # At a bound the expected information can be so large that no step leaves it.
+        # At a bound the expected information can be so large that no step leaves the bound.
         start = _inside(likelihood, maximum.parameters[units])
         start[:, column] = at
         own = likelihood.take(units)
         found = maximise(own.evaluate, start, own.low, own.high, column)
-        # Signed roots are nearly linear in the parameter, so few steps are needed.
+        # The root of the fall is nearly linear in the parameter, so few steps are needed.
         lost = np.sqrt(np.maximum(maximum.value[units] - found.value, 0.0)) - np.sqrt(drop)
         return np.where(np.isfinite(lost), lost, 1e3)
 

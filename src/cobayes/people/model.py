@@ -1,9 +1,9 @@
 """The model of a person: beliefs of the learner in mind, and responses, with exact derivatives.
 
 Axes: situations (b), data (n), hypotheses (m), responses (t) with their options (k) and free
-parameters (p). A *jet* is an array with a leading axis
-(1 + q, ...): the value, then its derivatives along the q free parameters that change the learner
-whom a person has in mind. If a logarithm is minus infinity, its derivatives are zero.
+parameters (p). A *jet* is an array with a leading axis of length 1 + q: the value, then its
+derivatives with respect to the q free parameters that change the learner whom a person has in mind.
+If a logarithm is minus infinity, its derivatives are zero.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def first_beliefs(problems: Sequence[Problem], temperature: Array, num_hypothese
 def think(
     family: Family, depth: float, tables: Tables, index: Positions, belief: Array, exponent: Array
 ) -> tuple[Array, Array]:
-    """Return the posteriors of the learner in mind, and those by the rule of `Family.other`.
+    """Return posteriors of the learner in mind, and posteriors by the rule that updates its belief.
 
-    Jets of log L(h | d), (b, n, m) each.
+    Both are jets of log L(h | d), (b, n, m). `Family.other` sets the depth of the second rule.
 
     Parameters
     ----------
@@ -126,11 +126,12 @@ def _cooperative(tables: Tables, index: Positions, belief: Array) -> Array:
 def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: Array) -> Array:
     """Return the jet of log L at infinite depth, by the implicit function theorem.
 
-    With L the posteriors, T the likelihood and b the logarithms of the column factors, the sums of
-    the scaled matrix are constant if (1 - T'L) db = d log theta - d log lambda, where lambda is the
-    ratio of the block that a column belongs to. One linear system of m unknowns per situation. At
-    ties between blocks the limit has one-sided derivatives only; the derivative within the present
-    blocks is returned.
+    Let L be the posteriors, T the likelihoods, theta the belief, b the logarithms of the column
+    factors, and lambda, for each column, the ratio of the total belief to the total data prior of
+    its block. The scaled matrix keeps its column sums theta and its row sums, lambda times the data
+    prior, if (1 - T'L) db = d log theta - d log lambda: one linear system of m unknowns per
+    situation. If two blocks have equal ratios, the limit has only one-sided derivatives; the
+    derivative with fixed blocks is returned.
 
     Parameters
     ----------
@@ -167,7 +168,8 @@ def after_datum(followed: Array, belief: Array, places: Positions, datum: Positi
     Parameters
     ----------
     followed, belief
-        Jets: the posteriors (b, n, m) by the rule of `Family.other`, and the belief before (b, m).
+        Jets: the posteriors (b, n, m) by the rule that updates the belief (`Family.other`), and the
+        belief before the datum (b, m).
     places, datum
         The situation of each belief, and its datum.
     """
@@ -188,7 +190,7 @@ class Scores(NamedTuple):
         (t, k): log weights without utilities; minus infinity for options that are chosen by lapses
         only.
     even : ndarray
-        (t, k): probabilities of a lapse; zero for an option that is not available.
+        (t, k): probability of each option in a lapse; zero if the option is not available.
     """
 
     utility: Array
@@ -220,7 +222,7 @@ def score_options(
     about
         (t,): the truth for teachers, the datum for learners.
     posterior
-        A jet (b, n, m): of the learner in mind.
+        A jet (b, n, m): the log-posteriors of the learner in mind.
     places
         (t,): the situation, among b, of every response.
     """

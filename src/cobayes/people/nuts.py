@@ -6,11 +6,11 @@ standard normal distribution. A person's parameters are
     x = (precision * centre + mean / spread^2) / (precision + 1 / spread^2) + sd * z,
     sd = (precision + 1 / spread^2)^(-1/2),
 
-which is their conditional posterior in the group (mean, spread) if the responses were one normal
-observation of x with that centre and precision. People with much information in their responses are
-centred at their own estimate, others at the group. The posterior itself is exact: the likelihood is
-summed over depths, and the Jacobian of these coordinates is part of the density. Values are in
-single precision, since the log-likelihood is taken relative to each person's maximum.
+where centre and precision are those of the person's separate estimate, and z are the coordinates.
+If the responses were one normal observation of x with this centre and precision, z would be
+standard normal given the group (mean, spread). The sampled posterior is exact: the likelihood is
+summed over depths, and the Jacobian of these coordinates is part of the density. Single precision
+is enough, since the log-likelihood is taken relative to each person's maximum.
 """
 
 from __future__ import annotations

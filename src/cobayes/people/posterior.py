@@ -99,9 +99,9 @@ def draw_parameters(
 ) -> tuple[Array, Array]:
     """Draw parameters from the posterior under flat priors within the bounds.
 
-    By adaptive importance sampling on the logit scale (`Likelihood.from_line`), where a flat prior
-    is a logistic distribution. The first candidates are drawn around the maximum, with the inverse
-    of the expected information as covariance.
+    The method is adaptive importance sampling on the logit scale (`Likelihood.from_line`), where a
+    flat prior is a logistic distribution. The first candidates are drawn around the maximum; their
+    covariance is the inverse of the sum of the expected information and the prior's precision.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def draw_parameters(
     """
     if not len(likelihood.names):
         return np.repeat(start[None], num_draws, axis=0), np.full(len(start), float(num_draws))
-    # A parameter at a bound starts at a distance of a fiftieth of the range.
+    # The centre keeps a distance of at least a fiftieth of the range from the bounds.
     places = (start - likelihood.low) / (likelihood.high - likelihood.low)
     centre = special.logit(np.clip(places, 0.02, 0.98))
     information = likelihood.on_line(centre).information
@@ -146,8 +146,8 @@ def sample(
     """Draw by adaptive importance sampling, for all units (u) at once.
 
     Candidates come from a multivariate t distribution around the weighted mean, with the weighted
-    covariance, of the candidates before. The draws are resampled from the last candidates by their
-    weights, so they are independent of each other.
+    covariance, of the preceding candidates. The draws are resampled from the last candidates by
+    their weights, so they are independent of each other.
 
     Parameters
     ----------

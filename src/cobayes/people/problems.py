@@ -1,7 +1,7 @@
 """The problems of a study, and the situations in which people responded.
 
-A situation is a problem together with the data shown so far; people in the same situation share its
-beliefs. Tables of several sizes are padded with zeros to one shape.
+A situation is a problem together with the data shown so far. In one situation, all people with the
+same parameters have the same belief. Tables of several sizes are padded with zeros to one shape.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Problem:
 
     @cached_property
     def model(self) -> Model:
-        """The labelled table at the start."""
+        """The table with its labels, as it is at the start of a lesson."""
         return self.task.model
 
     @cached_property
@@ -111,7 +111,10 @@ class Tables:
 
 
 class Situations:
-    """Every distinct problem and history; a child has one datum more than its parent.
+    """The distinct situations of a table of responses: pairs of a problem and its history.
+
+    The history is the sequence of data shown before. The history of a situation's parent lacks the
+    last datum.
 
     Parameters
     ----------

@@ -130,13 +130,13 @@ class Fit:
 
     @cached_property
     def depths(self) -> pd.DataFrame:
-        """One row per unit and depth: the maximum at that depth."""
+        """One row per unit and depth: the estimates and the log-likelihood at that depth."""
         numbers = range(len(self.family.depth))
         parts = [self._table(np.full(len(self.groups), number)) for number in numbers]
         return pd.concat(parts, ignore_index=True)
 
     def _table(self, number: Positions, *, has_intervals: bool = False) -> pd.DataFrame:
-        """Return the estimates of every unit at one of the depths, given by position."""
+        """Return the estimates of every unit, at the depth whose position is in `number`, (u,)."""
         found, every = self.arrays, np.arange(len(self.groups))
         known = found.is_identified[every, number]
         is_fixed = self.family.low == self.family.high
@@ -164,7 +164,7 @@ class Fit:
         return float(self.arrays.value.max(axis=1).sum())
 
     def likelihood(self, depth: float) -> Likelihood:
-        """Return the likelihood of all units at a depth, computed once."""
+        """Return the likelihood of all units at a depth; it is kept for later calls."""
         if depth not in self._likelihoods:
             made = Likelihood(self.choices, self.family, depth, self.groups)
             self._likelihoods[depth] = made

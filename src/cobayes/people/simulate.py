@@ -232,7 +232,7 @@ def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
         found[name] = values
     as_depths(found["depth"].unique())
     settings = [name for name in family.names if name not in (family.features or {})]
-    # A family with these values as bounds checks that they are allowed.
+    # `Family` raises an error if its bounds, here the smallest and largest values, are not allowed.
     family.at(depth=0, **{name: (found[name].min(), found[name].max()) for name in settings})
     return found
 
