@@ -18,7 +18,7 @@ Sets = NDArray[np.uint64]
 class Rule:
     """A rule bound to its table.
 
-    Its kind is "recursion" (literal and pragmatic rules) or "cooperation" (SCBI).
+    The kind of the rule is "recursion" (literal and pragmatic rules) or "cooperation" (SCBI).
     """
 
     def __init__(
@@ -42,10 +42,10 @@ class Rule:
     ) -> tuple[Array, float, int]:
         """Return likelihoods at beliefs, (k, n, m), the largest error and number of iterations.
 
-        A teacher draws from the likelihoods, whose columns sum to one. With ``in_logs`` return
-        their logarithms, a learner's evidence; with a literal table taken as it is, these columns
-        are not normalised. ``gone`` holds for each belief the set of data that are not available,
-        (k, words of 64 bits).
+        A teacher draws from the likelihoods, whose columns sum to one. With ``in_logs`` return the
+        log-likelihoods with which a learner updates its belief: the logarithms of the same numbers,
+        except that with ``literal="truth"`` at depth 0 the columns are not normalised. ``gone``
+        has for each belief the set of data that are not available, (k, words of 64 bits).
         """
 
     def posteriors(
@@ -96,12 +96,12 @@ def simulate(
     at the rounds ``path_rounds``. With ``teacher_drops`` or ``learner_drops``, data that were shown
     are no longer available to this agent's rule.
 
-    The result has "means" and "stds" of the beliefs, (rounds + 1, m); "first_sure", the number of
-    lessons by the round in which they reached the level (last: never); "paths", the log-beliefs
-    that were kept; "data" with ``keep_data``; "num_contradicted", the number of lessons with a
-    datum that no believed hypothesis allows; "num_answers", the number of likelihoods that were
-    computed; "num_failed", the number of those without a solution; "error", their largest
-    estimated error.
+    The result has "means" and "stds" of the beliefs, (rounds + 1, m); "first_sure", for each round
+    the number of lessons that reached the level in it, and last the number of those that never did;
+    "paths", the log-beliefs that were kept; "data" with ``keep_data``; "num_contradicted", the
+    number of lessons with a datum that no believed hypothesis allows; "num_answers", the number of
+    likelihoods that were computed; "num_failed", the number of likelihoods without a solution;
+    "error", the largest estimated error of a likelihood.
     """
 
 def teach(
@@ -121,11 +121,11 @@ def teach(
 ) -> tuple[Array, Array, Integers, NDArray[np.bool_], NDArray[np.bool_]]:
     """Teach until the teacher's belief exceeds ``level``; K learners are shown the same data.
 
-    ``goes_on`` says for which learners a teacher who is sure continues, with data drawn from
-    ``law``, until they are sure or have excluded the hypothesis. Return the last log-beliefs of the
-    teacher, (lessons, m), and of the learners, (K, lessons, m); the number of rounds and whether
-    the teacher was sure, (lessons,) each; and whether a learner's belief determines the hypothesis
-    that it converges to, (K, lessons).
+    ``goes_on`` has one value per learner. If it is true, a teacher who is sure shows this learner
+    more data, drawn from ``law``, until the learner is sure or has excluded the hypothesis. Return
+    the last log-beliefs of the teacher, (lessons, m), and of the learners, (K, lessons, m); the
+    number of rounds and whether the teacher was sure, (lessons,) each; and whether the last belief
+    of a learner determines the hypothesis to which the learner converges, (K, lessons).
     """
 
 def couple(
@@ -160,7 +160,8 @@ def exact_rounds(
 ) -> tuple[Array, Array]:
     """Return means and variances of beliefs over all sequences of data, (rounds, m) each.
 
-    ``data`` has one datum for each posterior; ``copies`` is the number of data with that posterior.
+    Data that lead to the same posterior form a group. ``data`` has one datum of each group;
+    ``copies`` is the probability of the group divided by that of this datum.
     """
 
 def random_rates(
@@ -203,9 +204,9 @@ def scaling_blocks(
 ) -> tuple[Integers, Integers, Integers, int, int]:
     """Return the components and blocks of a table with zeros.
 
-    Five values: the component of each row, (n,), and of each column, (m,), -1 for none; the block
-    of each component, (m,), filled up to the number of components; this number; the status of
-    `scale`.
+    Five values: the component of each row, (n,); the component of each column, (m,), -1 for none in
+    both arrays; the block of each component, (m,), of which only the first entries are used, one
+    for each component; the number of components; and the status, as in `scale`.
     """
 
 def normalized(x: Array, slack: float, *, in_logs: bool = False) -> Array | None:

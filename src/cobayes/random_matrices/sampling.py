@@ -79,7 +79,7 @@ def add_statistics(left: RateStatistics, right: RateStatistics) -> RateStatistic
 
 
 def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
-    """Return both sides of a shape as integers, or raise an error if one is below two."""
+    """Return both numbers of a shape as integers, or raise an error if one is below two."""
     num_data = whole_number(num_data, "the number of data", 2)
     num_hypotheses = whole_number(num_hypotheses, "the number of hypotheses", 2)
     require_affordable(
@@ -209,7 +209,7 @@ class RateComparison(Result):
         return self.advantage - margin, self.advantage + margin
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row; concatenate the rows of several shapes to a table."""
+        """Return a DataFrame of one row; `pandas.concat` joins several shapes into a table."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
         row = self.to_dict()
         for name in ("probability", "exception", "advantage"):
@@ -217,9 +217,9 @@ class RateComparison(Result):
         return pandas.DataFrame([row])
 
     def to_xarray(self) -> xr.Dataset:
-        """Return a Dataset with an axis for each side of the shape, of length one.
+        """Return a Dataset in which the axes num_data and num_hypotheses have length one.
 
-        Several shapes make one table with ``xarray.combine_by_coords``.
+        ``xarray.combine_by_coords`` joins the Datasets of several shapes.
         """
         content = self.to_dict()
         axes = {name: [content.pop(name)] for name in ("num_data", "num_hypotheses")}

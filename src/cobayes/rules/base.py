@@ -126,7 +126,7 @@ class Rule(ABC):
         return self._checked(self.core.respond(log_beliefs, in_logs=True, num_threads=threads))
 
     def _checked(self, answer: tuple[Array, float, int]) -> Array:
-        """Return the likelihood from the core, or raise an error if it missed the tolerance."""
+        """Return the core's likelihood, or raise an error if its error exceeds the tolerance."""
         values, error, iterations = answer
         if not error <= self.tolerance:
             raise not_converged(error, self.tolerance, iterations)
@@ -359,7 +359,8 @@ class Rule(ABC):
 def rule_named(name: str) -> type[Rule] | None:
     """Return the class of a rule by its name in upper or lower case, or None."""
     found = [kind for kind in subclasses(Rule) if kind.name.lower() == name.lower()]
-    # A notebook may define a class twice: the last one counts, but a rule of cobayes comes first.
+    # A notebook may define a class twice: the last definition is taken, unless cobayes itself has
+    # a rule of this name.
     found.sort(key=lambda kind: kind.__module__.startswith("cobayes."))
     return found[-1] if found else None
 

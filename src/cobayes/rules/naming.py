@@ -63,8 +63,8 @@ def as_agents(
     Returns
     -------
     Agents
-        Rules, log-priors and the position of the hypothesis. Its prior is positive for both, and it
-        allows a datum that may be shown.
+        Rules, log-priors and the position of the hypothesis. The hypothesis has a positive prior in
+        both agents and allows a datum that may be shown.
     """
     teacher = rule if isinstance(rule, Rule) else as_rule(rule)
     learner = teacher if learner_rule is None else as_rule(learner_rule, teacher.task)

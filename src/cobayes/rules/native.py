@@ -196,7 +196,7 @@ class SCBI(NativeRule):
 
 
 class Pragmatic(NativeRule):
-    """Teacher and learner reason about each other to a given depth, as rational speech acts do.
+    """Teacher and learner reason about each other to a given depth, as in rational speech acts.
 
     From a literal teacher T_0, at belief theta and with data prior p:
 
@@ -270,8 +270,8 @@ class Pragmatic(NativeRule):
     def respond(self, log_belief: Array) -> Response:
         """Return the likelihood of depth K at a belief.
 
-        With ``literal="truth"`` the literal learner uses the table without normalisation; its
-        teacher draws from normalised columns.
+        With ``literal="truth"`` the learner of depth 0 uses the table without normalisation; the
+        teacher of depth 0 draws from the normalised columns.
         """
         found = super().respond(log_belief)
         if self.depth > 0 or self.literal != "truth":

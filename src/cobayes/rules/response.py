@@ -15,8 +15,8 @@ from cobayes.scaling.scale import accuracy_hint
 
 Array = NDArray[np.float64]
 
-# The largest tolerance of SCBI; larger ones are replaced by it. They would save almost no time, and
-# the true error may be several times the estimated one.
+# The largest tolerance of SCBI; larger tolerances are replaced by it. A larger tolerance would save
+# almost no time, and the true error may be several times the estimated error.
 LOOSEST = 1e-9
 # Tolerance for the sums of the columns of a custom rule, which must be one.
 COLUMN_SLACK = 1e-6

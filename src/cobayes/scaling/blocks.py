@@ -233,7 +233,7 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
 def common_batch(
     batch: tuple[int, ...], row_sums: Array | None, column_sums: Array | None
 ) -> tuple[int, ...]:
-    """Return the shape of a batch of matrices and of the sums that were given."""
+    """Return the common leading axes of the matrices and of the sums that were given."""
     own = [() if sums is None else sums.shape[:-1] for sums in (row_sums, column_sums)]
     try:
         return np.broadcast_shapes(batch, *own)

@@ -49,7 +49,7 @@ class ScalingResult:
     matrix : ndarray
         The scaled matrix.
     row_scaling, column_scaling : ndarray
-        The two diagonals. A column with sum zero has scaling zero.
+        The factors of the rows and of the columns. A column with sum zero has the factor zero.
     row_sums, column_sums : ndarray
         The sums to which the matrix was scaled: the requested ones, with equal totals. If the
         requested sums are infeasible, `row_sums` are the row sums of the limit.
@@ -330,7 +330,7 @@ def accuracy_hint(error: float, loosest: float, use: str) -> str:
     loosest
         The largest tolerance that has an effect.
     use
-        The call that sets a tolerance, and "with a".
+        The words before "larger tolerance": "a", or the call that sets the tolerance and "with a".
     """
     larger = "make the smallest entries of the matrix larger."
     if not error <= loosest:

@@ -42,7 +42,7 @@ class Around(Task):
 
     @property
     def is_certain(self) -> bool:
-        """Whether every datum leads to one state of the inner task."""
+        """Whether the datum determines the next state of the inner task."""
         return self.task.is_certain
 
     def matrix_at(self, state: State) -> Model:
@@ -370,9 +370,9 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
         raise CobayesError(
             f"there are {count:,} sets of {size} out of {n} data; with {m} hypotheses at most "
             f"{MOST_NUMBERS // m:,} are enumerated.",
-            "build a set one by one, with the best datum each time: "
+            "build a set datum by datum, adding the best one each time: "
             f"plan_lesson(SCBI(without_repeats(matrix)), hypothesis, {size}). "
-            "Or begin with fewer data.",
+            "Or use a table with fewer data.",
         )
     allowed = (model.matrix > 0.0).sum(axis=0)
     if allowed.min() < size:

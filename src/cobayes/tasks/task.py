@@ -60,7 +60,7 @@ class Task(ABC):
 
     @property
     def is_certain(self) -> bool:
-        """Whether the datum determines the next state (not if a walker may slip).
+        """Whether the datum determines the next state, so that no state is drawn at random.
 
         By default: whether the class does not override `next_states`.
         """
@@ -68,7 +68,7 @@ class Task(ABC):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the state never changes: all rounds have one matrix and data prior."""
+        """Whether the state never changes: the matrix and data prior of all rounds are the same."""
         kind = type(self)
         return kind.next_states is Task.next_states and kind.next_state is Task.next_state
 
@@ -157,7 +157,7 @@ class Task(ABC):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any]) -> Self:
-        """Undo `settings`."""
+        """Make a task from the arguments that `settings` returns."""
         return cls(**settings)
 
     def read_state(self, content: Any) -> State:

@@ -273,7 +273,8 @@ def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[
     levels = np.full(len(pattern.ratios), np.inf)
     share = best = np.full(size, 1.0 / size)
     rate = float(pattern.rates(best).mean())
-    # Upper bounds on the rate: of data priors with every probability >= least; of all data priors.
+    # `bound`: an upper bound on the rate of data priors whose probabilities are all >= least.
+    # `upper`: an upper bound on the rate of any data prior.
     bound = upper = np.inf
     for _ in range(MAX_CUTS):
         # Add cuts for the pairs (h, j) whose divergence the linear programme overestimates.
@@ -302,7 +303,8 @@ def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[
 def solve_programme(cuts: Array, owners: list[int], least: float) -> Any:
     """Maximise the mean over h of min_k sum_i p_i cuts_ki over distributions p, all p_i >= least.
 
-    The minimum is over the cuts k that belong to h. The solution ``x`` is p, then the minima.
+    The minimum is over the cuts k that belong to h. In the result, ``x`` contains p and then the
+    minimum of each h.
     """
     count, size = cuts.shape
     groups = max(owners) + 1

@@ -130,7 +130,7 @@ def empirical_rate(
     hypothesis
         The true hypothesis, by position or label.
     num_rounds, num_lessons
-        The number of rounds and of lessons; log-beliefs do not underflow.
+        The number of rounds and of lessons. Long lessons do not underflow: beliefs are logarithms.
     burn_in
         The round from which the slope is measured (default: half of the rounds).
     prior
@@ -188,8 +188,8 @@ class PredictedRounds:
         Mean and variance of the gain per round, in the limit of certainty, of the log-odds against
         the hardest rival.
     overshoot : float
-        The mean excess, in nats, of the log-odds against that rival over the level when they first
-        pass it (the renewal constant).
+        The mean excess, in nats, of the log-odds against that rival over the log-odds of the level
+        when they first pass them (the renewal constant).
     level : float
         The learner is sure when its belief exceeds this.
     hypothesis, rival : str
@@ -322,7 +322,7 @@ class _Walks(NamedTuple):
     Attributes
     ----------
     rivals : list of int
-        Their positions.
+        The positions of these rivals.
     climbs, means, overshoots : ndarray
         Distance of each walk from the level at the start, mean step, and mean overshoot, in nats.
     covariance : ndarray
@@ -356,7 +356,7 @@ def _walks(rule: Rule, h: int, log_prior: Array, level: float) -> _Walks:
 
 
 def _last_passage(walks: _Walks) -> tuple[float, float]:
-    """Return the mean and standard deviation of the round in which the last walk passes."""
+    """Return mean and standard deviation of the round in which the last walk passes the level."""
     from scipy.special import ndtr
 
     times = (walks.climbs + walks.overshoots) / walks.means

@@ -1,8 +1,9 @@
 """Exact means and standard deviations of beliefs, round by round.
 
-Rules whose likelihood depends on the belief, like SCBI, need the whole tree of sequences of data.
-If the likelihood does not depend on the belief, as in BI, the order of the data does not matter,
-and there is one atom for each vector of counts of the data.
+An "atom" is a possible belief of the learner after a round, with its probability. If the likelihood
+depends on the belief, as in SCBI, there is one atom for each sequence of data. If the likelihood
+does not depend on the belief, as in BI, the order of the data does not matter, and there is one
+atom for each vector of counts of the data.
 """
 
 from __future__ import annotations
@@ -221,7 +222,7 @@ def moments_on_task(
                 after[key] = belief, weight * share + after.get(key, (belief, 0.0))[1]
             if len(after) > max_atoms:
                 raise CobayesError(
-                    f"{counted(num_rounds, 'round')} lead through more than "
+                    f"{counted(num_rounds, 'round')} need more than "
                     f"{short_number(max_atoms)} beliefs.",
                     "take fewer rounds, raise max_atoms, or use cobayes.simulate.",
                 )
@@ -251,7 +252,7 @@ def _children(
 
 def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> int:
     """Return the number of beliefs in the last round, or raise an error if it is too large."""
-    # Larger numbers, of more than max_atoms rounds or 10^300 beliefs, are not computed.
+    # With more than max_atoms rounds, or 10^300 beliefs, `total` stays infinite.
     power = min(num_rounds, 10**300) * math.log10(num_data)
     total: float = math.inf
     count = 0
@@ -264,7 +265,7 @@ def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> in
     if total > max_atoms:
         many = f"about 10^{power:.0f}" if power >= 6.0 else f"more than {short_number(max_atoms)}"
         raise CobayesError(
-            f"{counted(num_rounds, 'round')} with {num_data} different data lead through {many} "
+            f"{counted(num_rounds, 'round')} with {num_data} different data need {many} "
             f"beliefs; exact_rounds goes up to {short_number(max_atoms)}.",
             "take fewer rounds, raise max_atoms (time grows in proportion), or use "
             "cobayes.simulate, which draws lessons at random.",
@@ -313,11 +314,12 @@ def _moments(weights: Array, beliefs: Array) -> tuple[Array, Array]:
 
 
 def distinct_data(rule: Rule) -> tuple[Indices, Array]:
-    """Return one datum for each possible posterior, and the number of data with that posterior.
+    """Group the data by the posteriors that they lead to; return one datum of each group.
 
-    Data with proportional rows lead to the same posterior under BI, pragmatic rules and SCBI; for
-    custom rules no data are merged. If the likelihood depends on the belief, the teacher chooses
-    among such data in proportion to the data prior, otherwise in proportion to their rows.
+    Also return the probability of each group divided by that of the returned datum. Data with
+    proportional rows lead to the same posterior under BI, pragmatic rules and SCBI; for custom
+    rules no data are merged. If the likelihood depends on the belief, the teacher chooses among
+    such data in proportion to the data prior, otherwise in proportion to their rows.
     """
     matrix = rule.model.matrix
     if rule.core is None:

@@ -229,7 +229,7 @@ def check_invariants(
         return float(measure.weights @ distances)
 
     start = AtomicMeasure(np.ones(1), log_prior[None], model.hypotheses)
-    # One measure at a time is kept: in late rounds they are large.
+    # Only the measure of the current round is kept, because the measures of late rounds are large.
     mean_belief, mean_ratios = _by_round(
         start,
         num_rounds,

@@ -258,8 +258,8 @@ class AtomicMeasure:
         Parameters
         ----------
         tolerance
-            Beliefs are equal when the belief in no hypothesis differs by more than this,
-            relatively.
+            Two atoms are equal if the relative difference between their beliefs is at most this
+            for every hypothesis.
         """
         distance = number_between(tolerance, "tolerance", 0.0, 1.0, closed="low")
         kept, atoms = np.unique(first_equal(self.log_beliefs, distance), return_inverse=True)
@@ -359,7 +359,7 @@ def _predictive_shares(log_beliefs: Array, likelihoods: Array) -> Array:
 
 
 def _even_shares(rule: Rule, belief: Array) -> Array:
-    """Return the probabilities of data for "even" at a belief, (n,)."""
+    """Return the distribution "even" of `AtomicMeasure.push_data` at a belief, (n,)."""
     prior = rule.model.distribution(rule.data_prior, over="datum")
     shares = np.zeros_like(prior)
     for rows, _, ratio in scaling_blocks(rule.model, prior, belief).blocks:

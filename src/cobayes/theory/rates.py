@@ -240,7 +240,7 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
     Parameters
     ----------
     matrix
-        Without negative entries and columns of zeros, (n, m).
+        Without negative entries or columns of zeros, (n, m).
     kind
         "bi": between columns of the normalised matrix. "scbi": between columns of M-sharp, in the
         limit of certainty about h.
