@@ -38,8 +38,8 @@ class Rule {
     void* worker_;
   };
 
-  // Answer a question about all beliefs, in blocks, on several threads if the work is long. Return the answers, the largest estimated
-  // error and the largest number of iterations.
+  // Compute the quantity in `all` at all beliefs, in blocks, on several threads if the work is long. Return its values, the largest
+  // estimated error and the largest number of iterations.
   nb::tuple ask(const In<2>& logs, const std::optional<Sets>& gone, Question all, int num_threads) {
     constexpr size_t BLOCK = 256;
     const size_t count = logs.shape(0);

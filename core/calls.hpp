@@ -67,8 +67,8 @@ inline const Kernels* chosen = &generic::table;
 inline std::string choose(const std::string&) { return chosen->name; }
 #endif
 
-// Allocate memory that std::free releases. The C library maps arrays of 32 MB and more anew at each call: there Linux is asked for large
-// pages, because the first write to a small page takes longer than filling it.
+// Allocate memory that std::free releases. For an array of 32 MB or more the C library gets new pages from the system at each call. The
+// first write to a small page takes longer than filling the page, so we ask Linux for large pages.
 inline void* allocate(size_t size) {
 #if defined(__linux__)
   constexpr size_t PAGE = 1 << 21;

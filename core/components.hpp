@@ -19,8 +19,8 @@ struct LaneTable {
   Vec row_sum(int i) const { return load(row_sums + size_t(i) * NATIVE); }
 };
 
-// Problems on one table, with or without zeros, and their solutions: T_ij = row_i M_ij factor_j if the labels of i and
-// j agree, else 0.
+// Problems on one table, with or without zeros, and their solutions: T_ij = row_i M_ij factor_j if row i and column j are in the same
+// component (`row_label` equals `column_label`), else 0.
 class Scaler {
  public:
   explicit Scaler(const Problem& problem) : p(problem) {}
@@ -28,7 +28,7 @@ class Scaler {
   ~Scaler() { delete finder, delete pattern_; }
 
   Scalings s;                    // column sums in; factors, errors, iterations out
-  Grid row_label, column_label;  // components; only if `has_labels`
+  Grid row_label, column_label;  // the component of each row and column; only if `has_labels`
   Array<int> status;             // of each problem: EXACT, LIMIT or INFEASIBLE (core.hpp); only if `has_labels`
   Grid row_target;               // the row sums of the limit; only if `has_labels`
   bool has_labels = false;
@@ -145,7 +145,7 @@ class Scaler {
       else queue.push(Word(part.k) << 58 | Word(part.h) << 32 | at);
     }
     if (queue.size() == 0) return;
-    // Not std::sort: as std::vector, it would be shared by the object files of all instruction sets.
+    // Not std::sort: the linker would keep one copy of it for all instruction sets, as of std::vector (lanes.hpp).
     std::qsort(queue.get(), queue.size(), sizeof(Word), [](const void* a, const void* b) {
       const Word x = *static_cast<const Word*>(a), y = *static_cast<const Word*>(b);
       return (x > y) - (x < y);
@@ -154,7 +154,8 @@ class Scaler {
       const int k = int(queue[first] >> 58);
       group.clear();
       for (last = first; last < queue.size() && last < first + NATIVE && int(queue[last] >> 58) == k; ++last) group.push(int(queue[last] & 0xffffffff));
-      with_columns<4>(k, [&](auto columns) { solve_lanes<columns>(group.get(), int(group.size())); });  // five or six: a constant is no faster
+      // For more than four columns, a number known to the compiler is no faster.
+      with_columns<4>(k, [&](auto columns) { solve_lanes<columns>(group.get(), int(group.size())); });
     }
   }
 
@@ -167,7 +168,7 @@ class Scaler {
     for (int lane = 0; lane < NATIVE; ++lane) {
       const Part& part = parts[group[lane < size ? lane : 0]];
       for (int i = 0; i < h; ++i) {
-        const bool is_row = i < part.h;  // rows that fill up the vector have the sum zero
+        const bool is_row = i < part.h;  // a component with fewer than h rows is filled up with rows of sum zero
         r[i * NATIVE + lane] = is_row ? target[part.rows + i] : 0.0;
         const double* row = p.row(index[part.rows + (is_row ? i : 0)]);
         for (int j = 0; j < k; ++j) A[(i * k + j) * NATIVE + lane] = row[index[part.columns + j]];
@@ -259,7 +260,7 @@ class Scaler {
   Scalings together;
   Array<Part> parts;
   Array<int> whole, index, begin, next, group;
-  Set queue;  // components by (columns, rows, position), in bits 58 to 63, 32 to 57 and 0 to 31
+  Set queue;  // one word per component: number of columns (bits 58 to 63), number of rows (32 to 57), position in `parts` (0 to 31)
   Array<int> followers;  // pairs (problem, column) of columns with the sum zero
   Array<double> target, here, kind_sums, column_sums, given, wanted, memory, compact;
 };

@@ -27,9 +27,8 @@ struct Plan {
   uint64_t seed;
 };
 
-// Merge the moments `other` of some beliefs into `own`: total weight, means (m), sums of squared
-// deviations (m). `static`, so that
-// each object file has its own copy: the files are compiled for different processors.
+// Merge the moments `other` of some beliefs into `own`. Moments are the total weight, the means (m) and the sums of squared
+// deviations (m). `static`, so that each object file has its own copy: the files are compiled for different processors.
 static inline void merge_moments(int m, const double* other, double* own) {
   const double weight = own[0] + other[0], share = weight > 0.0 ? other[0] / weight : 0.0;
   for (int j = 1; j <= m; ++j) {
@@ -43,7 +42,7 @@ static inline void merge_moments(int m, const double* other, double* own) {
 // The statistics of one block of lessons.
 struct Record {
   double* moments;                      // (rounds + 1, 1 + 2 m), see `merge_moments`
-  int64_t* first_sure;                  // (rounds + 2,): number of lessons by the round in which they reached the level; last: never
+  int64_t* first_sure;                  // (rounds + 2,): the number of lessons that reached the level in each round; last: that never did
   double *paths;                        // (lessons, kept rounds, m) log-beliefs, or null
   int num_paths, num_kept;
   const int* kept;                      // by round: position in `paths`, or -1
@@ -64,8 +63,8 @@ struct TeachingPlan {
 
 // All sequences of data; see trees.hpp.
 struct TreePlan {
-  const int64_t* data;         // (num_data,) data that lead to different posteriors
-  const double* copies;        // (num_data,) the number of data with each posterior
+  const int64_t* data;         // (num_data,) one datum of each group of data that lead to the same posterior
+  const double* copies;        // (num_data,) the probability of the group, divided by that of its datum
   int num_data, hypothesis;
 };
 
@@ -85,7 +84,7 @@ struct TeachingEnds {
   bool* is_finished;           // whether the teacher was sure at the end
   int num_learners;
   size_t stride;               // the number of lessons in all blocks together
-  void* const* learners;       // their workers
+  void* const* learners;       // the workers of the learners' rules
   const double* learner_logs;  // (learners, m)
   const bool* goes_on;         // whether a teacher who is sure continues until the learner is sure
   double* believed;            // (learners, lessons, m)
@@ -144,11 +143,11 @@ struct Kernels {
   // Teach `count` lessons until the teacher is sure, and show their data to every learner, each with its own rule and
   // prior.
   void (*teach)(const TeachingPlan&, void* teacher, uint64_t first, int count, const TeachingEnds&, const Stop&);
-  // Show `count` pairs of a teacher and a learner the same data; return the number of pairs that ended only at the last round.
+  // Show `count` pairs of a teacher and a learner the same data; return the number of pairs in which nobody was sure at the end.
   int (*couple)(const TeachingPlan&, void* teacher, void* learner, const double* learner_logs, uint64_t first, int count, double* taught,
                 double* believed, const Stop&);
-  // Add the moments (rounds_left, 1 + 2 m) of all data sequences that start at some beliefs. If `child_logs` is not
-  // null, compute only one round, store the beliefs after it, and return their number.
+  // Add the moments (rounds_left, 1 + 2 m) of the beliefs to which all sequences of data lead from the given beliefs. If `child_logs` is
+  // not null, compute only one round, store the beliefs after it, and return their number.
   int64_t (*grow)(const TreePlan&, void* rule, const double* logs, const double* weights, int count, int rounds_left, double* moments,
                   double* child_logs, double* child_weights, const Stop&);
   void (*sum_rates)(int n, int m, uint64_t seed, uint64_t batch, int count, RateSums&, double* bayes, double* cooperative, const Stop&);

@@ -1,6 +1,6 @@
 // Lessons: one driver for all rules. In a round, the teacher's rule computes the likelihood at the teacher's estimate of the learner's
-// belief, and a datum is drawn from its column of the true hypothesis. Then both agents update their belief, each with the datum's row
-// of its own rule's likelihood.
+// belief, and a datum is drawn from the column of the true hypothesis in this likelihood. Then both agents update their beliefs, each
+// with the datum's row in the likelihood of its own rule.
 //
 // An answer, the likelihood at a belief, depends on the belief and the available data alone. Lessons with equal beliefs share one
 // answer: all lessons in the first round, most lessons where zeros exclude hypotheses. The random numbers of a lesson are
@@ -129,12 +129,12 @@ class Follower {
       const int lane = __builtin_ctz(left);
       if (data[lane] < 0 || at + lane >= count) continue;
       posterior_in_logs(at + lane, data[lane], joint);
-      contradicted[at + lane] |= joint[0] != joint[0];  // NaN: the belief does not change
+      contradicted[at + lane] |= joint[0] != joint[0];  // NaN: no believed hypothesis allows the datum; the belief does not change
       if (joint[0] == joint[0]) beliefs.set_logs(at + lane, joint);
     }
   }
 
-  // Prepare `posterior` for lesson k.
+  // Compute the products of beliefs and column factors of lesson k, which `posterior` uses.
   void weigh(int k) {
     evidence.resize(m);
     has_shifts = false;
@@ -217,7 +217,8 @@ class Follower {
     }
   }
 
-  // A belief with a shift, below 2^-512 times this value, is less than 2^-60 of a total of at least 2^-300.
+  // A belief with a shift is left out of the total. It is negligible if mantissa times entry times column factor is at most this: the
+  // product with 2^-512 is then less than 2^-60 of a total of at least 2^-300.
   static constexpr double MOST_SHIFTED = 0x1p150;
   bool shares = true, is_answered = false, has_shifts = false;
   Array<int> asked, same, slots;

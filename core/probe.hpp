@@ -19,8 +19,8 @@
 namespace core::CORE_ISA {
 
 inline constexpr double SLOWEST_RATE = 0.9;  // above this rate the estimate is not trusted, and careful.hpp solves the problem
-// An estimate below this rate is not refined: even for a rate 1.5 times as large the error would be the last change
-// (`left_after`).
+// An estimated rate of at most 1/3 is not refined: as long as the true rate is at most 1/2, `left_after` is 1, and the estimated
+// error, the last change, stays the same.
 inline constexpr double HARMLESS_RATE = 1.0 / 3.0;
 inline constexpr int MAX_PROBES = 10;        // steps of Lanczos' method
 inline constexpr double NOISE = 1e-14;       // rounding error of a sweep: about 50 units in the last place
@@ -99,8 +99,8 @@ class Probe : SideBySide<L> {
     }
   }
 
-  // Estimate the rates by steps of Lanczos' method, and set the errors. A lane's end depends only on its own numbers, so its estimate
-  // does not depend on its neighbours.
+  // Estimate the rates by steps of Lanczos' method, and set the errors. The number of steps in a lane depends
+  // only on the numbers in this lane, so its estimate does not depend on the other lanes.
   void estimate(const int* problems, int count) {
     load_problems(problems, count);
     for (int j = 0; j < m * L; ++j) q[j] = before[j] = 0.0;

@@ -1,6 +1,6 @@
 // Rules: the likelihood T(d | h) of teacher and learner at a belief. All rules have the form
 //
-//   T(d | h) = row_d A_dh column_h   where the labels of d and h agree (without labels: everywhere), else 0,
+//   T(d | h) = row_d A_dh column_h   if d and h are in the same component (zeros.hpp; without labels: always), else 0,
 //
 // with one table A for all beliefs. The factors at a belief are the rule's answer to it. A belief whose factors are out
 // of the range of float64 has its own table of logarithms.
@@ -30,7 +30,7 @@ struct Gone {
   bool operator()(int k, int datum) const { return sets && has(sets + size_t(k) * words, datum); }
 };
 
-// The likelihoods T(d | h) of many lessons, in the factors above.
+// The likelihoods T(d | h) of many lessons, as the factors row_d and column_h (see the top).
 struct Answers {
   int n = 0, m = 0;
   bool has_labels = false;
@@ -169,7 +169,8 @@ class Recursion final : public Rule {
         check(select(own > 0.0, z, broadcast(1.0)), i % W);
         const Vec power = spec.rationality == 1.0 ? 1.0 / z : exponential(-spec.rationality * logarithm(larger(z, broadcast(LEAST_SUM))));
         const Mask is_shown = (own > 0.0) & (z > 0.0);
-        check(select(is_shown, larger(power * own, broadcast(LEAST_SUM * LEAST_SUM)), broadcast(1.0)), i % W);  // an underflow is no exact zero
+        // A product that underflows becomes LEAST_SUM^2, so that `check` does not take it for an exact zero.
+        check(select(is_shown, larger(power * own, broadcast(LEAST_SUM * LEAST_SUM)), broadcast(1.0)), i % W);
         store(&x[i], select(is_shown, power * own, Vec{}));
       }
       fill_columns(k + 1);

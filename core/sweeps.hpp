@@ -257,7 +257,7 @@ class Sweeps : SideBySide<L> {
   const Problem& p;
   Probe<L> probe;
   int n, m;
-  const double close_enough;  // after a larger change the error is too large: without a bound by delta it is at least the change
+  const double close_enough;  // a larger change is accepted only with a bound by delta: the other error estimate is at least the change
   const double small_change;  // the bound by delta is computed when the change is below this
   Scalings* s = nullptr;
   Array<int> tasks, asked;

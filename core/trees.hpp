@@ -23,8 +23,9 @@ class OpenLessons {
   int size() const { return int(lesson.size()); }
 
   // Show data to the agents: in round k, `draw(at, k, data)` chooses them for the slots at, ..., at + NATIVE - 1. The lesson in a slot
-  // ends after k rounds if `is_done(slot, k)`; the lesson in the last slot then moves into its slot. `finish(slot, k)` is called for
-  // each lesson that ends, and after `max_rounds` rounds for the others, which stay open; their number is returned.
+  // ends after k rounds if `is_done(slot, k)`. `finish(slot, k)`, which stores the result of the lesson, is then called, and the lesson
+  // in the last slot moves into the slot that became free. After `max_rounds` rounds `finish` is called for every lesson that has not
+  // ended; return the number of these lessons.
   template <class Draw, class IsDone, class Finish, class... Agents>
   int play(int max_rounds, Draw draw, IsDone is_done, Finish finish, Agents&... agents) {
     for (int k = 0;; ++k) {
@@ -178,7 +179,7 @@ class Tree {
   static constexpr int BLOCK = 256;  // number of beliefs whose responses are computed together; it bounds the memory
   Tree(const TreePlan& plan, Rule& rule) : plan(plan), rule(rule), m(rule.m), belief(rule.m), center(rule.m), chances(plan.num_data) {}
 
-  // Add the moments (rounds_left, 1 + 2 m) of the next rounds, depth first.
+  // Add the moments (rounds_left, 1 + 2 m) of the beliefs after each of the next rounds; the tree is walked depth first.
   void walk(const double* logs, const double* weights, int count, int rounds_left, double* moments) {
     Array<double> child_logs(rounds_left > 1 ? size_t(count) * plan.num_data * m : 0), child_weights(rounds_left > 1 ? size_t(count) * plan.num_data : 0);
     const int64_t size = grow(logs, weights, count, moments, rounds_left > 1 ? child_logs.get() : nullptr, child_weights.get());
@@ -187,7 +188,8 @@ class Tree {
       walk(child_logs.get() + at * m, child_weights.get() + at, int(size - at < BLOCK ? size - at : BLOCK), rounds_left - 1, moments + 1 + 2 * m);
   }
 
-  // Add the moments (1 + 2 m) of the next round. Store its log-beliefs and weights unless `child_logs` is null; return their number.
+  // Add the moments (1 + 2 m) of the beliefs after the next round. Store these log-beliefs and their weights unless `child_logs` is null;
+  // return their number.
   int64_t grow(const double* logs, const double* weights, int count, double* moments, double* child_logs, double* child_weights) {
     Follower agent(rule, false, count);
     agent.start(logs, false);

@@ -31,7 +31,7 @@ struct Components {
   Array<int> block;      // by component, numbered from the highest ratio to the lowest
   Array<int> reached;    // by component: the number of columns that can be reached from it in the residual graph
   Array<double> ratio;   // by component: the factor by which the sums of its rows are multiplied in the limit
-  Array<double> mass;    // by column: its sum; one for columns of sum zero whose rows are zero in all other columns
+  Array<double> mass;    // by column: its sum; 1 if it has the sum zero and one of its rows is positive only in columns with the sum zero
 };
 
 class BlockFinder {
@@ -66,7 +66,7 @@ class BlockFinder {
     }
     decompose();
     find_lost();
-    // Rows that are positive only in columns with the sum zero: these columns share the rows' sums equally.
+    // Some rows are positive only in columns with the sum zero: each of these columns gets the mass 1.
     for (int k = 0; any_left && k < p.num_kinds; ++k) {
       if (!(r[k] > 0) || kind_part[k] != -1) continue;
       kind_part[k] = 0;
@@ -89,7 +89,7 @@ class BlockFinder {
     if (f > 0) put(carried_by(k), j), put(sent_by(j), k);
     else f = 0, drop(carried_by(k), j), drop(sent_by(j), k);
   }
-  // Whether a flow is more than rounding: flows from a column carry rounding errors of its mass.
+  // Whether a flow exceeds the rounding errors, which are proportional to the mass of the column.
   bool counts(int k, int j) { return flow_at(k, j) > TIE * out.mass[j]; }
   bool has_spare(int k) const { return spare[k] > TIE * capacity[k]; }
 
@@ -128,7 +128,7 @@ class BlockFinder {
     return 1;
   }
 
-  // Send as much as possible along the path found to a kind; return the amount.
+  // Send as much as possible along the path that `search` found to kind `last`; return the amount.
   double augment(int last) {
     double amount = spare[last];
     int j = kind_parent[last];
