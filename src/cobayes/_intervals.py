@@ -13,12 +13,12 @@ from cobayes.errors import CobayesError
 
 
 def normal_quantile(confidence: float) -> float:
-    """Return z: a normal variable lies within z standard deviations with this confidence.
+    """Return z such that a normal variable is within z standard deviations of its mean.
 
     Parameters
     ----------
     confidence
-        Strictly between 0 and 1.
+        The probability of this event, strictly between 0 and 1.
     """
     from scipy.special import ndtri
 

@@ -76,7 +76,7 @@ def _plain(value: Any) -> Any:
 
 
 def _restored(kind: Any, value: Any) -> Any:
-    """Undo `_plain` for an attribute of this type."""
+    """Return the attribute, of type `kind`, from which `_plain` made a value."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is UnionType:  # a type or None
         (kind,) = set(parts) - {NoneType}
@@ -153,9 +153,9 @@ MOST_SHOWN = 20
 
 
 def shown(values: Sequence[Any], keep: int = 0) -> list[Any]:
-    """Return the values that a notebook shows: the first ones, the one at `keep`, the last ones.
+    """Return the values that a notebook shows: the first, the one at position `keep`, the last.
 
-    "…" stands for the values between them.
+    Each "…" in the result stands for values that are left out.
     """
     half, count = MOST_SHOWN // 2, len(values)
     kept = sorted({*range(min(half, count)), keep, *range(max(count - half, 0), count)})
@@ -175,8 +175,9 @@ def html_table(title: str, headings: Sequence[str], rows: Sequence[Any]) -> str:
     headings
         One for each column; the first column contains labels.
     rows
-        Cells: text, which is escaped, or a belief, which is drawn as a bar. At most the first
-        `MOST_SHOWN` + 1 rows are shown; a row "…" consists of dots.
+        The cells of each row: text, which is escaped, or a belief, which is drawn as a bar. A row
+        given as "…" has this sign in every column. At most the first `MOST_SHOWN` + 1 rows are
+        shown.
     """
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     body = ""
@@ -206,7 +207,8 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 def not_a_formula(cell: object) -> object:
     """Return a cell for CSV; text that a spreadsheet would execute has an apostrophe in front.
 
-    Numbers are not changed, even if they are text. `cobayes.read_model` removes the apostrophe.
+    A text that is a number, such as "-1.5", is not changed. `cobayes.read_model` removes the
+    apostrophe.
     """
     if not isinstance(cell, str) or not cell.startswith(FORMULA_STARTS):
         return cell
@@ -240,7 +242,7 @@ def csv_text(rows: Iterable[Iterable[object]], *, raw: bool = False) -> str:
 
 
 def frame_csv(frame: pd.DataFrame) -> str:
-    """Return a DataFrame as CSV without its index; see `not_a_formula` for its texts."""
+    """Return a DataFrame as CSV without its index; texts are changed by `not_a_formula`."""
     guarded = frame.map(not_a_formula).rename(columns=not_a_formula)
     return guarded.to_csv(index=False, lineterminator="\n")
 
@@ -260,7 +262,7 @@ def write_csv(
 
 
 def as_path(path: Any, verb: str) -> Path:
-    """Return the path of a file to "read" or "write", or raise an error that shows it."""
+    """Return the path of a file to "read" or "write", or raise an error about the value."""
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else ""
     if not isinstance(text, str) or not Path(text).name or "\0" in text:
         raise CobayesError(

@@ -218,7 +218,7 @@ def _scaled_matrix(teacher: Model, learner: Model) -> Verdict:
             "teacher and learner differ in what is possible: datum "
             f"{teacher.data[i]!r} under hypothesis {teacher.hypotheses[j]!r}, for example."
         )
-    # T = E1 L E2 exactly when log(T / L) is a row term plus a column term.
+    # T = E1 L E2 with diagonal E1 and E2 if and only if log(T_ij / L_ij) = a_i + b_j.
     ratio = np.log(teacher.matrix, where=positive, out=np.zeros(teacher.shape))
     ratio -= np.log(learner.matrix, where=positive, out=np.zeros(teacher.shape))
     worst = np.abs(_not_additive(ratio, positive)).max(axis=0)
@@ -235,8 +235,8 @@ def _not_additive(table: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArr
 
     The terms a and b minimise the sum of (table_ij - a_i - b_j)^2 over the known entries; every row
     and column has a known entry. After a is eliminated, the normal equations are (D - K' R^-1 K) b
-    = c. K is `known` as zeros and ones, D and R are diagonal with its column and row sums, and c
-    has the column sums of the table after the means of its rows are subtracted.
+    = c. K is `known` as zeros and ones, D and R are the diagonal matrices of its column sums and of
+    its row sums, and c has the column sums of the table after the mean of each row is subtracted.
     """
     table, share = np.where(known, table, 0.0), known / known.sum(axis=1, keepdims=True)
     centred = np.where(known, table - (share * table).sum(axis=1, keepdims=True), 0.0)

@@ -148,7 +148,7 @@ def _read_points(points: ArrayLike) -> NDArray[Any]:
 def _pairs(
     true_labels: Iterable[Any] | None, classes: NDArray[Any], count: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return point and class of every datum."""
+    """Return the positions of the point and of the class of every datum."""
     if true_labels is None:
         rows, columns = np.divmod(np.arange(count * len(classes)), len(classes))
         return rows, columns

@@ -3,7 +3,7 @@
 Values are computed by the native core on the host (`jax.pure_callback`); derivatives are
 written in JAX, so ``jax.grad``, ``jit`` and ``vmap`` work, and samplers such as those of NumPyro
 and BlackJAX can use them. Switch on ``jax_enable_x64``: JAX uses single precision by default.
-It needs JAX (``pip install '.[jax]'``).
+The module needs JAX (``pip install '.[jax]'``).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
     """Scale a matrix to given row and column sums, as `cobayes.scale` does.
 
     The derivative follows from the implicit function theorem: it needs one linear system with as
-    many unknowns as there are columns. Zero entries stay zero. Sums that no matrix with these zeros
-    has raise an error.
+    many unknowns as there are columns. Zero entries stay zero. It is an error if no matrix with
+    these zeros has the given sums.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def posteriors(matrix: Any, belief: Any) -> jax.Array:
     matrix
         (n, m), data by hypotheses.
     belief
-        (m,): before the datum, positive.
+        (m,): the learner's belief before the datum, positive.
 
     Returns
     -------
@@ -164,13 +164,16 @@ def _scaled(matrix: jax.Array, row_sums: jax.Array, column_sums: jax.Array) -> j
 
 @_scaled.defjvp
 def _(primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
-    """Return dS = S dM / M + diag(a) S + S diag(b), where a and b keep the sums constant."""
+    """Return the scaled matrix S and dS = S dM / M + diag(a) S + S diag(b).
+
+    The vectors a and b are chosen so that the row and column sums of S have the given changes.
+    """
     scaled = _scaled(*primals)
     by_matrix = scaled / jnp.where(primals[0] > 0.0, primals[0], 1.0) * tangents[0]
     row_change = tangents[1] - by_matrix.sum(axis=1)
     column_change = tangents[2] - by_matrix.sum(axis=0)
     share = scaled / scaled.sum(axis=1, keepdims=True)
-    # The factors of a connected block have a free constant, which the pseudoinverse chooses.
+    # In a connected block, a and b are unique up to a constant, which the pseudoinverse chooses.
     system = jnp.diag(scaled.sum(axis=0)) - share.T @ scaled
     b = jnp.linalg.pinv(system, hermitian=True) @ (column_change - share.T @ row_change)
     a = row_change / scaled.sum(axis=1) - share @ b

@@ -299,14 +299,14 @@ def _read_table(
     columns = label_rules.make_labels(
         own_hypotheses if hypotheses is None else hypotheses, array.shape[1], "hypothesis"
     )
-    # The minimum and the maximum need no temporary array, and are NaN if an entry is.
+    # Minimum and maximum need no temporary array, and both are NaN if an entry is NaN.
     if not (array.min() > 0.0 and array.max() < np.inf):
         require_entries(array, rows, columns, empty_allowed=empty_allowed)
     return array, rows, columns
 
 
 def as_model(matrix: MatrixLike) -> Model:
-    """Return a `Model`, made from the argument unless it is one."""
+    """Return a `Model` unchanged, the model of an example or a task, or the `Model` of a matrix."""
     if isinstance(matrix, Model):
         return matrix
     held = getattr(matrix, "model", None)

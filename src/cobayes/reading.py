@@ -144,7 +144,7 @@ def nearby(file: Path) -> str:
 
 
 def _to_entries(file: Path, table: Cells) -> Entries:
-    """Turn cells into numbers, naming the first that is not finite or is negative."""
+    """Turn cells into numbers; the error names the first that is not a finite number >= 0."""
     if not table.rows or not table.rows[0]:
         raise CobayesError(
             f"{file} holds no numbers.",
@@ -172,7 +172,7 @@ def read_text(file: Path) -> str:
     try:
         _require_short_texts(file, file.stat().st_size)
         content = file.read_bytes()
-        # Spreadsheets write "Unicode text" as UTF-16, with a mark in front.
+        # Spreadsheets write "Unicode text" as UTF-16, with a byte order mark.
         is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         text = content.decode("utf-16" if is_wide else "utf-8-sig")
     except UnicodeDecodeError as error:
@@ -276,7 +276,7 @@ def _read_parquet(file: Path) -> Cells:
         )
     first = frame.columns[0] if len(frame.columns) else None
     if first is not None and isinstance(frame.index, pandas.RangeIndex):
-        # Written without the index: a first column of text holds the data's labels.
+        # The file was written without an index: a first column of text contains the data's labels.
         if all(isinstance(value, str) for value in frame[first].array):
             frame = frame.set_index(first)
         else:
@@ -297,7 +297,7 @@ def _read_parquet(file: Path) -> Cells:
 def _require_small(file: Path, opened: Any) -> None:
     """Raise an error if a Parquet file would need too much memory.
 
-    The sizes come from the file's metadata; if these are wrong, reading fails later.
+    The sizes come from the file's metadata; the size of the texts is checked again after reading.
     """
     from pyarrow import types
 
@@ -328,7 +328,10 @@ def _require_short_texts(file: Path, num_bytes: int) -> None:
 
 
 def _bytes_of_text(column: Any) -> int:
-    """Return the number of bytes of a column of texts that are stored once, repeats included."""
+    """Return the bytes of text in a dictionary-encoded column, with every repeat of a text counted.
+
+    Columns without texts have 0 bytes.
+    """
     from pyarrow import types
 
     # pyarrow.compute makes its functions at import time, so type checkers do not know them.

@@ -12,7 +12,7 @@ from cobayes._input.text import is_number, not_negative
 from cobayes._parallel import require_affordable
 from cobayes.errors import CobayesError
 
-# Classes of objects that hold a table but are not one, and what to give instead.
+# Classes that contain tables but are not accepted as a matrix, and the hint of the error for each.
 _NO_TABLES = {
     "builtins.dict": "give pandas.DataFrame(table, index=data) for a dict of columns.",
     "polars.LazyFrame": "give frame.collect().",
@@ -162,7 +162,7 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
 
 
 def _reason(values: Any, error: Exception) -> str:
-    """Return the first entry that is not a number, or else NumPy's message."""
+    """Return why values are not numbers: the first wrong entry, or else NumPy's message."""
     if getattr(values, "dtype", None) == np.dtype(object) and values.ndim == 2:
         for (row, column), entry in np.ndenumerate(values):
             try:

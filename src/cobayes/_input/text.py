@@ -107,8 +107,9 @@ def with_decimal_point(cell: str) -> str:
 def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Cells:
     """Separate the first row and the first column from the numbers, if they are labels.
 
-    A table that starts with a number has no labels. Otherwise the first row holds the hypotheses
-    and the first column the data. A first column of numbers that has a heading is a hypothesis.
+    A table that starts with a number has no labels. Otherwise the first row contains the labels of
+    the hypotheses and the first column those of the data. A first column that contains only numbers
+    is a hypothesis, unless its heading is missing or one of `_LABEL_HEADINGS`.
     """
     # Some programs omit the cell above the data's labels.
     has_corner = not (len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1)
@@ -164,7 +165,7 @@ def require_rectangle(file: Path, rows: Sequence[Sequence[object]], places: Sequ
                 "(every row needs the same number).",
                 "delete the first line if it is a comment."
                 if width == 1
-                else "fill in what is missing; a label that holds the separator needs quotation "
+                else "fill in what is missing; a label that contains the separator needs quotation "
                 "marks.",
             )
 
@@ -179,7 +180,7 @@ def is_number(text: str) -> bool:
 
 
 def not_negative(cell: Any) -> float:
-    """Return the number in a cell, or raise an error that shows its content."""
+    """Return the number in a cell; raise an error unless it is a finite number >= 0."""
     text = cell.strip() if isinstance(cell, str) else None
     value = np.nan
     if cell is not None and (text is None or text.lower() not in _MISSING):
@@ -214,7 +215,7 @@ def not_negative(cell: Any) -> float:
 
 
 def advice(text: str | None) -> str:
-    """Return a hint: how to write a text that is not a number."""
+    """Return a hint about a cell whose text is not a number: how to write the number."""
     plain = "" if text is None else text.strip()
     if _AMBIGUOUS.fullmatch(plain):
         return (

@@ -15,7 +15,7 @@ from cobayes.errors import CobayesError
 
 
 def whole_number(value: Any, name: str, least: int) -> int:
-    """Return an integer of at least `least`, or raise an error that names it."""
+    """Return a value that is an integer >= `least`, or raise an error that names the argument."""
     try:
         number = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -28,7 +28,7 @@ def whole_number(value: Any, name: str, least: int) -> int:
 def number_between(
     value: Any, name: str, low: float, high: float, *, closed: str = "", hint: str | None = None
 ) -> float:
-    """Return a number between two bounds, or raise an error that names it.
+    """Return a value that is a number between two bounds, or raise an error about the argument.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def items(
     values, name
         The collection, and the name of the argument.
     expected
-        The plural of the expected items, such as "lessons".
+        The noun for the expected items, in the plural, such as "lessons".
     kind
         The class of each item.
     least
@@ -111,7 +111,10 @@ def quoted(value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Return the text of an argument for a message: objects that are not simple by their class."""
+    """Return an argument as text for a message.
+
+    Texts, numbers, lists, tuples, dicts and None are shown by value, other objects by their type.
+    """
     plain = str | bytes | numbers.Number | list | tuple | dict | None
     return quoted(value) if isinstance(value, plain) else f"of type {type(value).__name__}"
 
@@ -143,7 +146,7 @@ def seed_of(rng: Any) -> int:
 
 
 def spawn_generators(rng: Any, count: int) -> list[np.random.Generator]:
-    """Return independent generators; like `seed_of`, they are reproducible for a seed."""
+    """Return independent generators; the same seed gives the same generators in every call."""
     return np.random.default_rng(seed_of(rng)).spawn(count)
 
 

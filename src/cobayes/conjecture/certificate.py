@@ -32,17 +32,17 @@ FOLDER = resources.files("cobayes") / "data" / "conjecture"
 FORMAT = 2
 # A counter-example is confirmed if the failure rate exceeds its bound by six standard errors.
 STANDARD_ERRORS = 6.0
-# The largest number of pairs of a coupling; it matters if the prior of the taught hypothesis is
-# small.
+# The largest number of pairs of a coupling; otherwise it is the number of lessons divided by the
+# prior of the taught hypothesis.
 MOST_PAIRS = 20_000_000
 # The longest witness: its data are observed one by one, in about 0.1 ms each.
 LONGEST_WITNESS = 10_000
-# Depth and number of leaves of the tree of data that encloses the success rate: about a second.
+# `num_rounds` and `max_leaves` of `success_enclosure`; a tree of this size takes about a second.
 ENCLOSURE_ROUNDS, ENCLOSURE_LEAVES = 100, 100_000
 
 
 class _Claim:
-    """The part that both kinds of certificates have in common."""
+    """Base class of the two kinds of certificates."""
 
     kind: ClassVar[str]
 
@@ -169,7 +169,8 @@ class LimitCertificate(_Claim):
     num_rounds, num_lessons : int
         The number of rounds and lessons of a full check.
     sizes : tuple of float
-        Decimal logarithms of the L1 distances at which a check also measures the ratio.
+        Decimal logarithms of the L1 distances between the priors at which a check, in addition to
+        the limit, estimates the ratio of the failure rate to the conjecture's bound.
     evidence : dict
         The numbers measured when the certificate was made.
 
@@ -187,11 +188,13 @@ class LimitCertificate(_Claim):
         self.direction = np.array(content["direction"], dtype=np.float64)
         self.num_rounds = whole_number(content["num_rounds"], "num_rounds", 1)
         self.sizes = tuple(float(size) for size in content.get("sizes", ()))
-        # Validates matrix, prior and direction.
+        # The call raises an error if the matrix, the prior or the direction is invalid.
         self.slope(num_rounds=0, num_lessons=2, rng=0)
 
     def slope(self, **options: Any) -> LimitSlope:
-        """Estimate the failure rate divided by the conjecture's bound; above one refutes it.
+        """Estimate the failure rate divided by the conjecture's upper bound on the failure rate.
+
+        A ratio above one contradicts the conjecture.
 
         Parameters
         ----------
@@ -204,12 +207,12 @@ class LimitCertificate(_Claim):
         return limit_slope(*case, **options)
 
     def check(self, num_lessons: int | None = None, rng: Any = None) -> LimitCheck:
-        """Estimate the ratio in the limit and at the sizes, with new random numbers.
+        """Estimate the ratio of `slope` in the limit of small errors and at all `sizes`.
 
         Parameters
         ----------
         num_lessons
-            The number of lessons at each size (default: the certificate's).
+            The number of lessons for each estimate (default: the certificate's).
         rng
             Anything that `numpy.random.default_rng` accepts.
 
@@ -341,12 +344,12 @@ class CertificateCheck(Result):
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether both estimates lie at least six standard errors below the conjecture."""
+        """Whether both estimates are at least six standard errors below the conjectured rate."""
         return min(self.standard_errors.values()) >= STANDARD_ERRORS
 
     @property
     def is_enclosed(self) -> bool:
-        """Whether the enclosure proves the claim: its upper end lies below the conjecture."""
+        """Whether the enclosure proves the claim: its upper end is below the conjectured rate."""
         # 1e-12 covers the rounding of the bound itself.
         return self.enclosure.upper < self.conjectured_success - 1e-12
 

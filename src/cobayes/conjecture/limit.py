@@ -24,11 +24,11 @@ from cobayes.rules import SCBI
 
 Array = NDArray[np.float64]
 
-# While the ratio of the two beliefs differs from one by less than this, one belief and a derivative
-# are stored instead of both beliefs.
+# A logarithm: while the ratio of the learner's belief to the teacher's differs from one by less
+# than 1e-5, the teacher's belief and a derivative are stored instead of both beliefs.
 NEARLY_EQUAL = math.log(1e-5)
-# A sequence ends when the largest beliefs of teacher and learner both differ from one by less than
-# this.
+# A logarithm: a sequence in which both beliefs are stored ends when the largest beliefs of teacher
+# and learner are both at least 1 - 1e-9.
 SETTLED = math.log1p(-1e-9)
 
 
@@ -126,7 +126,7 @@ def limit_slope(
         log_size = math.log(10.0) * number_between(log10_size, "log10_size", -math.inf, 0.0)
         if log_size > -300.0 and (prior + math.exp(log_size) * step <= 0.0).any():
             step_text = f"a step of L1 size 1e{log10_size:g}"
-            raise CobayesError(f"{step_text} leaves the simplex.", "take a smaller step.")
+            raise CobayesError(f"{step_text} leaves the simplex.", "give a smaller log10_size.")
     num_data, num_hypotheses = rule.model.shape
     # A lower bound on the time per round: 2 us were measured with three data and hypotheses.
     seconds = 1e-6 * min(count, 10**200) * min(rounds, 10**100)
@@ -140,10 +140,11 @@ def limit_slope(
 
 
 class _Sequences:
-    """Sequences of data, the teacher's belief after each, and the learner's deviation from it.
+    """Sequences of data, and the beliefs of teacher and learner after each sequence.
 
-    While the two are nearly equal, the learner's belief is ``taught * (1 + size * exp(scale) *
-    ratio)`` with the size of the perturbation; it is computed separately afterwards.
+    While the two beliefs are nearly equal, the learner's is represented as ``taught * (1 + size *
+    exp(scale) * ratio)``: `taught` is the teacher's belief, `size` the L1 size of the perturbation,
+    and the largest absolute value of `ratio` is one. Afterwards both beliefs are stored.
 
     Parameters
     ----------
@@ -163,13 +164,17 @@ class _Sequences:
         self.scales = np.full(count, math.log(np.abs(ratio).max()))
         self.log_believed = self.log_taught.copy()
         self.is_apart = np.zeros(count, dtype=np.bool_)
-        # Logarithms: of the beliefs' L1 distance divided by the perturbation's, and of weights.
+        # Logarithms of the L1 distances between the two beliefs, divided by the size of the
+        # perturbation, and logarithms of the importance weights.
         self.log_differences = np.zeros(count)
         self.log_weights = np.zeros(count)
 
     @np.errstate(divide="ignore", invalid="ignore")  # logarithms of zero
     def follow(self, num_rounds: int, position: int, rng: Any) -> Array:
-        """Return weighted differences of both beliefs in a hypothesis, divided by the L1 size."""
+        """Return the weighted absolute difference of the two beliefs in a hypothesis, (count,).
+
+        It is divided by the L1 size of the perturbation.
+        """
         stream = generator(rng)
         for _ in range(num_rounds):
             self._separate()
@@ -188,7 +193,7 @@ class _Sequences:
         return np.exp(own - self.log_differences + self.log_weights)
 
     def _separate(self) -> None:
-        """From now on compute the learner's own belief if it is not close to the teacher's."""
+        """Store both beliefs from now on in the sequences in which they are no longer close."""
         is_new = ~self.is_apart & (self.scales + self.log_size > NEARLY_EQUAL)
         if is_new.any():
             change = np.exp(self.scales[is_new] + self.log_size)[:, None] * self.ratios[is_new]
@@ -233,7 +238,7 @@ class _Sequences:
 
 
 def children(rule: SCBI, log_beliefs: Array, ratios: Array) -> tuple[Array, Array]:
-    """Return log-posteriors after every datum, and the derivatives of these: (k, n, m).
+    """Return the log-posteriors after every datum, and their derivatives, (k, n, m) each.
 
     Let the belief's logarithm have the derivative x. With S the scaled matrix, whose rows sum to
     one, and b the derivatives of the logarithms of its column factors,
