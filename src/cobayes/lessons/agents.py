@@ -89,7 +89,7 @@ class Learner:
         return found
 
     def observe(self, datum: SupportsIndex | str) -> Array:
-        """Update the belief with a datum, given by position or label, and return it."""
+        """Update the belief with a datum, given by position or label; return the new belief."""
         row = self.rule.model.datum_index(datum)
         if self._is_changing and not self.outcomes:
             self._require_available(row)
@@ -133,7 +133,7 @@ class Learner:
         self._response = None
 
     def follow(self, teacher: Learner) -> None:
-        """Copy the part of the teacher's state that both agents see."""
+        """Copy the part of the state of the teacher's task that both agents see."""
         task = self.rule.task
         seen = teacher.task.seen_part(teacher.state)
         if self.outcomes:
@@ -149,7 +149,7 @@ class Learner:
             self.arrive(task.with_seen_part(self.state, seen))
 
     def _respond(self) -> Response:
-        """Return the rule's response to the current belief, which is computed once per round."""
+        """Return the rule's `Response` to the current belief; it is computed once per round."""
         if self.outcomes:
             raise CobayesError(
                 f"the last datum has {len(self.outcomes)} possible outcomes.",

@@ -47,12 +47,12 @@ class ClassTeacher(Teacher):
         Weights of the priors, (k,); equal by default.
     aim
         "mean": the weighted mean belief in the truth. "worst": the lowest log-odds of the truth.
-        "number": the total weight of the learners whose belief is at least `level`; among data with
-        equal weights, the mean.
+        "number": the total weight of the learners whose belief is at least `level`; of data with
+        equal total weight, the one with the highest mean belief is shown.
     level
         For "number": a learner is sure when its belief in the truth is at least this.
     sharpness, lapse
-        The choice model of answers: with probability ``1 - lapse`` a learner names a hypothesis
+        The model of a learner's answer: with probability ``1 - lapse`` a learner names a hypothesis
         in proportion to ``belief ** sharpness``, otherwise any hypothesis with equal probability.
 
     Examples
@@ -110,7 +110,10 @@ class ClassTeacher(Teacher):
 
     @property
     def scores(self) -> Array:
-        """The value of the aim after each datum, (n,); minus infinity for data not available."""
+        """The value of the aim after each datum, (n,).
+
+        Minus infinity for data that are not available or rule out the truth for some learner.
+        """
         after = np.array([self._belief_after(learner) for learner in self.learners])
         counted = self.weights > 0.0
         is_open = (after[counted].min(axis=0) > -np.inf) & self.task.available_at(self.state)
@@ -132,7 +135,7 @@ class ClassTeacher(Teacher):
         return np.where(np.isnan(after), -np.inf, np.minimum(after, 0.0))
 
     def choose(self) -> int:
-        """Choose the datum with the highest aim, and update the beliefs of all learners."""
+        """Choose the datum with the highest score, and update the beliefs of all learners."""
         scores = self.scores
         datum = int(np.argmax(scores))
         if scores[datum] == -np.inf:
@@ -157,8 +160,8 @@ class ClassTeacher(Teacher):
     def hear(self, answer: int | str) -> Array:
         """Update the weights with the hypothesis that a learner named, and return them.
 
-        By Bayes' formula: each weight is multiplied by the probability of the answer under the
-        choice model.
+        By Bayes' formula, each weight is multiplied by the probability of the answer, given the
+        learner's belief, `sharpness` and `lapse`, and the weights are normalised.
         """
         named = find(answer, self.rule.model.hypotheses, "hypothesis")
         logs = np.array([self.sharpness * learner.log_belief for learner in self.learners])

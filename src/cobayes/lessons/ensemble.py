@@ -187,7 +187,7 @@ class Ensemble(Result):
         return 0 if self.paths is None else len(self.paths)
 
     def log_odds(self, hypothesis: SupportsIndex | str | None = None) -> Array:
-        """Return log(theta(h) / (1 - theta(h))) of the kept paths, (num_paths, rounds).
+        """Return the log-odds log(theta(h) / (1 - theta(h))) of the kept paths.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class Ensemble(Result):
         Returns
         -------
         ndarray
-            In nats; infinite if the belief is zero or one.
+            (num_paths, rounds), in nats; infinite if the belief is zero or one.
         """
         if self.paths is None:
             raise CobayesError(

@@ -180,8 +180,8 @@ class Node:
 class Search:
     """Exact search for the datum after which the learner's belief in a hypothesis is highest.
 
-    The search maximises the learner's log-odds of the hypothesis, which differ even if beliefs are
-    rounded to one.
+    The search maximises the learner's log-odds of the hypothesis, because two beliefs that are both
+    rounded to one still have different log-odds.
 
     Parameters
     ----------
@@ -205,9 +205,9 @@ class Search:
     def best(self, node: Node, depth: int, wanted: float | None = None) -> Plan:
         """Return the highest log-odds that some data reach in `depth` rounds, and these data.
 
-        If `wanted` is given, the search ends with the first data that reach these log-odds in
-        `depth` rounds or fewer; if the log-odds returned are lower, no such data exist. No data are
-        returned if the hypothesis allows none of the available data.
+        If the log-odds `wanted` are given, the search ends with the first data that reach them in
+        `depth` rounds or fewer; if the log-odds returned are lower than `wanted`, no such data
+        exist. No data are returned if the hypothesis allows none of the available data.
         """
         beliefs = np.round(node.log_belief, 9).tobytes()
         key = (wanted, depth, node.state, node.learner_state, beliefs)
@@ -236,11 +236,14 @@ class Search:
         return found, data
 
     def _expand(self, node: Node, depth: int) -> tuple[Response, Array, Array]:
-        """Return the response, the log-odds after each datum, and bounds on the final log-odds."""
+        """Return the response, the log-odds after each datum, and bounds on the final log-odds.
+
+        The final log-odds are those after `depth` rounds; the bounds are upper bounds, (n,).
+        """
         self._num_nodes += 1
         if self._num_nodes > self._most_nodes:
             raise SearchTooLargeError(
-                f"looking ahead needs more than {self._most_nodes:,} beliefs.",
+                f"the search needs more than {self._most_nodes:,} beliefs.",
                 "use a smaller look_ahead, or fewer data.",
             )
         response = self._rule.at(node.learner_state).answer(node.log_belief)
@@ -274,12 +277,13 @@ class Search:
 
 
 def _largest_fall(rule: Rule, hypothesis: int) -> Array:
-    """Return a bound on the fall of log(theta(j) / theta(h)) in one round, for each j, (m,).
+    """Return an upper bound on the decrease of log(theta(j) / theta(h)) in one round, (m,).
 
     The mean of the posteriors over all data is the belief, so some datum does not lower the ratio
     theta(j) / theta(h). If the likelihood at every belief is one matrix M with scaled rows and
-    columns, the ratios after two data differ by a factor of at most max_d (M_dj / M_dh) /
-    min_d (M_dj / M_dh), so no datum lowers the ratio by more. Infinity if no bound is known.
+    columns, the ratios after two different data differ by a factor of at most max_d (M_dj / M_dh) /
+    min_d (M_dj / M_dh), so no datum lowers the ratio by a larger factor. The result is infinite if
+    no bound is known.
     """
     task = rule.task
     while isinstance(task, Around):

@@ -135,7 +135,7 @@ def to_plain(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def from_plain(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the objects of content made by `to_plain`; arrays stay lists."""
+    """Make the content again from which `to_plain` made this one; arrays remain lists."""
     made: list[Any] = []
 
     def decode(item: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`simulate`: many lessons in the native core, with the same bits on any number of threads."""
+"""`simulate`: many lessons in the native core, with equal results for any number of threads."""
 
 from __future__ import annotations
 
@@ -155,7 +155,10 @@ def simulate(
 
 
 def _in_core(rule: Rule) -> _core.Rule | None:
-    """Return the core's rule in the first state of its task; None if it cannot run the lessons."""
+    """Return a rule, in the first state of its task, as an object of the native core.
+
+    None if the core cannot run lessons of this rule and task.
+    """
     task = rule.task
     if rule.core is None:
         return None
@@ -234,7 +237,7 @@ def _play_one(agents: Agents, num_rounds: int, rng: np.random.Generator) -> tupl
 def _kept_paths(
     keep_paths: bool | Sequence[int] | None, num_rounds: int, num_lessons: int, model: Model
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the rounds at which log-beliefs are kept, and the number of lessons that keep them.
+    """Return the rounds at which log-beliefs are kept, and the number of lessons kept.
 
     An error is raised if the lessons would take too long or the paths too much memory.
     """

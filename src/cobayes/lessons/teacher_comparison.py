@@ -35,7 +35,7 @@ class TeacherComparison(Result):
     num_rounds, num_lessons : int
         The number of rounds of a lesson, and the number of lessons if data are drawn.
     results : tuple of TeacherResult
-        One for each pair.
+        One for each pair of a teacher and a learner.
     left_out : dict of str to str
         The teachers that the task does not allow, and the reasons.
 
@@ -81,7 +81,7 @@ class TeacherComparison(Result):
         )
 
     def result(self, teacher: str, learner: str) -> TeacherResult:
-        """Return the result of one pair."""
+        """Return the result of a teacher with a learner, both given by name."""
         for found in self.results:
             if (found.teacher, found.learner) == (teacher, learner):
                 return found

@@ -134,7 +134,7 @@ class Pair:
         if teacher == "active":
             beliefs = self._ask(questions)
         elif teacher == "likeliest":
-            # These teachers draw nothing: one lesson is enough unless the outcomes of data are
+            # This teacher draws nothing: one lesson is enough unless the outcomes of data are
             # random.
             count = 1 if self.task.is_certain else self.num_lessons
             arguments = SCBI(self.task), self.hypothesis, self.prior, self.rng, "likeliest"
@@ -194,8 +194,8 @@ class Pair:
         is_answer = (question[:, None] == np.arange(question.max() + 1)).astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(answers)
-            # The part of the mutual information that does not depend on the predictive
-            # distribution.
+            # The sum of p log p over the answers to a question is minus the entropy of the answer,
+            # given a hypothesis.
             known = np.where(answers > 0.0, answers * logs, 0.0)
         is_new = np.ones((self.num_lessons, is_answer.shape[1]), dtype=bool)
         log_beliefs = np.tile(self.learner.log_belief(self.prior), (self.num_lessons, 1))
@@ -220,7 +220,10 @@ class Pair:
 
 
 def _answers(model: Model, questions: Sequence[Any] | None) -> tuple[Array, NDArray[np.intp]]:
-    """Return the probability of each answer under each hypothesis, and its question."""
+    """Return the probability of each answer under each hypothesis, (answers, m).
+
+    Also return the position of the question to which each answer belongs, (answers,).
+    """
     if questions is None:
         question = np.tile(np.arange(model.num_data), 2)
         return np.concatenate([model.matrix, 1.0 - model.matrix]), question
@@ -271,7 +274,7 @@ class EvenTask(Around):
         self.hypothesis = hypothesis
 
     def matrix_at(self, state: State) -> Model:
-        """Return the matrix under which all data to show are equally likely."""
+        """Return the matrix under which the data that may be shown are equally likely."""
         return _even_model(super().matrix_at(state), self.hypothesis)
 
 
@@ -285,8 +288,9 @@ def _even_model(model: Model, hypothesis: int | None) -> Model:
 def truthful_data(model: Model, hypothesis: int) -> NDArray[np.bool_]:
     """Tell which data are true of a hypothesis, (n,).
 
-    In a table with zeros, the data that the hypothesis allows. In a positive table, the data whose
-    probability under the hypothesis is above the mean over all hypotheses.
+    If the hypothesis has zeros in its column, these are all data with positive entries. Otherwise
+    they are the data whose probability under the hypothesis is at least the mean over all
+    hypotheses.
     """
     likelihood = model.normalized()
     own = likelihood[:, hypothesis]
