@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 # If fewer pairs than this end at the taught hypothesis, the standard deviation of the pairs
 # underestimates the error.
 FEW = 30
-# The number of pairs that are drawn together.
+# The number of pairs that one call of the native core draws.
 PAIRS_PER_CALL = 1 << 16
 
 
@@ -52,15 +52,15 @@ class Coupling:
         standard errors. Up to sampling errors, rows sum to the teacher's prior, columns to the
         learner's.
     lower, upper : ndarray
-        Bounds on C if every pair were continued to its end, (m, m).
+        Bounds on the values that C would have if every pair were continued to its end, (m, m).
     confusion, confusion_stderr : ndarray
         The probability that the learner ends at j when it is taught i, (m, m), and its standard
-        errors. A row of C is divided by its own sum, not by the prior, which the sum estimates: the
-        errors are then several times smaller. Row i is NaN if the teacher of no pair ended at i.
+        errors. Row i of C is divided by its sum, which estimates the prior of i, and not by the
+        prior itself: the errors are then several times smaller. Row i is NaN if its sum is zero.
     num_lessons, num_unfinished : int
         The number of pairs, and the number of those in which no agent was sure after `max_rounds`.
     teacher_prior, learner_prior : ndarray
-        The marginals, (m,).
+        The two priors, (m,) each.
     model : Model
         The teacher's matrix with its labels.
     max_rounds : int
@@ -95,8 +95,8 @@ class Coupling:
         if self.teacher_prior[h] == 0.0:
             raise unteachable(name, "teacher's prior")
         taught = float(self.matrix[h].sum())
-        # Last beliefs are not exactly 0 or 1, so row h of C is positive even if no teacher ended at
-        # h.
+        # Last beliefs are not exactly 0 or 1, so row h of C is positive even if in no pair the
+        # teacher ended at h.
         num_taught = round(taught * self.num_lessons)
         if num_taught < 1:
             raise CobayesError(
@@ -161,7 +161,7 @@ def coupling(
     max_rounds: SupportsIndex = MAX_ROUNDS,
     rng: Any = None,
 ) -> Coupling:
-    """Show teacher and learner the same data from the data prior; count where their beliefs end.
+    """Show teacher and learner the same data, and estimate to which hypotheses they converge.
 
     One set of pairs gives the success rates of all hypotheses: conditional on the event that the
     teacher's estimate ends at h, the data have the distribution of a lesson about h.
@@ -269,8 +269,8 @@ def _by_pairs(
     taught = matrix.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         confusion = matrix / taught
-        # The standard error of a ratio of two means is that of (ends - confusion * taught), whose
-        # mean is zero.
+        # The standard error of a ratio of means, mean(joint) / mean(taught), is the standard error
+        # of the mean of (joint - confusion * taught), divided by mean(taught).
         spread = squares - 2.0 * confusion * products + confusion**2 * taught_squares
         confusion_stderr = np.sqrt(np.maximum(spread, 0.0) / count) / taught
         stderr = np.sqrt(np.maximum(squares - matrix**2, 0.0) / np.float64(count - 1))
@@ -280,8 +280,8 @@ def _by_pairs(
 def _by_lessons(pair: Agents, count: int, level: float, max_rounds: int, rng: Any) -> Found:
     """Estimate the coupling if no distribution of data makes both beliefs martingales.
 
-    Row h is the prior of h times the shares of lessons about h in which the learner ends at each j.
-    The lessons are divided among the hypotheses in proportion to the prior.
+    Row h is the prior of h times the mean of the learner's last belief over lessons about h. The
+    lessons are divided among the hypotheses in proportion to the prior.
     """
     own = np.exp(pair.teacher_prior)
     mean, spread, lower, upper = np.full((4, len(own), len(own)), np.nan)
@@ -305,7 +305,7 @@ def _by_lessons(pair: Agents, count: int, level: float, max_rounds: int, rng: An
 
 
 def _sums(taught: Array, believed: Array) -> Array:
-    """Return the sums over pairs that `coupling` needs, (6, m, m), from the last beliefs."""
+    """Return sums over pairs of functions of the two last beliefs, (6, m, m); see `_by_pairs`."""
     taught, believed = taught[:, :, None], believed[:, None, :]
     joint = taught * believed
     return np.array(

@@ -6,16 +6,17 @@ finite tree of data
 
     E (t + l - 1)^+  <=  theta^T(h) * success(h)  <=  E min(t, l),
 
-and expanding a leaf moves both sides towards each other. The tree is expanded at the leaves
-with the largest product of weight and difference between the two sides.
+where E is the mean over the leaves, weighted by their probabilities. Expanding a leaf never lowers
+the left side and never raises the right side. The gap of a leaf is its contribution to the
+difference of the two sides; the leaves with the widest gaps are expanded.
 
-Numbers are rounded outwards. Errors of the scaling are bounded, too. A computed scaled matrix S is
-the exact scaling to some belief, which follows from its column factors v. Its error e is the
-distance of this belief from the intended one in Hilbert's projective metric. In a round e grows to
-at most e / (1 - c), where c is the smaller of two numbers: Dobrushin's coefficient, at the node, of
-the Markov chain A^T B from hypotheses to data and back (A and B are S with its columns and with its
-rows normalised); and Birkhoff's bound tanh(D / 4)^2, with D the largest log cross-ratio of the
-matrix. docs/beyond.md has the proofs.
+The left side is rounded down, the right side up. Errors of the scaling are bounded, too. A computed
+scaled matrix S is the exact scaling to some belief, which follows from the column factors v of S.
+The error e is the distance of this belief from the intended one in Hilbert's projective metric. In
+a round e grows to at most e / (1 - c), where c is the smaller of two numbers. The first is
+Dobrushin's coefficient of the Markov chain A^T B from hypotheses to data and back, where A and B
+are S with normalised columns and with normalised rows. The second is Birkhoff's bound
+tanh(D / 4)^2, with D the largest log cross-ratio of the matrix. docs/beyond.md has the proofs.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ from cobayes.stability.bounds import frechet
 
 Array = NDArray[np.float64]
 
-# Leaves whose bounds differ by less than this are not expanded further.
+# Leaves whose gap, divided by their probability, is at most this are not expanded further.
 SETTLED_GAP = 1e-13
 # Leaves at which a belief is below this are not expanded.
 SMALLEST_BELIEF = 1e-200
-# The children of leaves are computed in blocks of about this number of beliefs.
+# The children of leaves are computed in blocks of about this number of float64 values.
 BLOCK_NUMBERS = 2_000_000
 # Lower bounds on seconds and bytes per leaf, measured with three data and three hypotheses.
 LEAF_SECONDS, LEAF_BYTES = 2e-6, 64
@@ -120,8 +121,8 @@ def success_enclosure(
     learner_prior
         The learner's actual prior (default: what the teacher assumes).
     max_leaves
-        The largest number of leaves of the tree. A larger tree is expanded only at the leaves with
-        the widest gaps; the interval is still valid.
+        The largest number of leaves of the tree. If the full tree has more leaves, only the leaves
+        that contribute most to the width of the interval are expanded; the interval is still valid.
 
     Returns
     -------
@@ -167,7 +168,8 @@ def success_enclosure(
     if theirs[position] == 0.0:
         return SuccessEnclosure(0.0, 0.0, 1, 0, name)
     count = float(max_leaves) if max_leaves < 10**300 else 1e300
-    # A single datum changes no belief; a tree of more data has too many leaves at this depth.
+    # A single datum changes no belief; with more data a full tree of depth 10^6 has more than
+    # 10^300 leaves.
     depth = 0 if model.num_data == 1 else min(depth, 10**6)
     if depth * math.log(model.num_data) < math.log(count):
         count = float(model.num_data) ** depth
@@ -214,7 +216,7 @@ class _Leaves(NamedTuple):
 
 
 class _Agent:
-    """A learner on the hypotheses that its prior does not exclude.
+    """An agent whose hypotheses are those with a positive prior.
 
     Attributes
     ----------
@@ -227,7 +229,7 @@ class _Agent:
     data_prior : ndarray
         (n,).
     most_growth : float
-        The largest factor by which a distance grows in a round: Birkhoff's cosh(D / 4)^2.
+        The largest factor by which an error grows in a round: Birkhoff's cosh(D / 4)^2.
     """
 
     def __init__(self, rule: Rule, prior: Array, position: int) -> None:
@@ -250,9 +252,9 @@ class _Agent:
         matrix, share = self.rule.model.matrix, self.data_prior
         num_data, num_hypotheses = matrix.shape
         likelihoods = _core.exp(self.rule.respond_many(_core.log(beliefs)))
-        # For any v there is a u such that diag(u) M diag(v) has the row sums p. This matrix is the
-        # exact scaling to the belief given by its column sums. Here v comes from the likelihood's
-        # first row.
+        # For any v there is a u such that the row sums of diag(u) M diag(v) are the data prior.
+        # This matrix is the exact scaling to the belief given by its column sums. Here v comes from
+        # the likelihood's first row.
         factors = likelihoods[:, 0] * beliefs / matrix[0]
         rows = matrix * factors[:, None, :]
         # Nothing is proved where numbers underflow: their relative rounding errors have no bound.
@@ -270,7 +272,8 @@ class _Agent:
         for j in range(num_hypotheses):
             common = np.minimum(chain[:, j : j + 1], chain[:, j + 1 :]).sum(axis=2)
             overlap = np.minimum(overlap, common.min(axis=1, initial=1.0))
-        # Within SMALL_ERROR of the node the chain's entries change by a factor e^(4 SMALL_ERROR).
+        # At beliefs within SMALL_ERROR of the computed belief, the entries of the chain differ by a
+        # factor of at most e^(4 SMALL_ERROR).
         local = math.exp(4.0 * SMALL_ERROR) * (1.0 + 100.0 * rounding) / overlap
         growth = np.minimum(local, self.most_growth)
         found = growth * (errors + residual)
@@ -279,7 +282,7 @@ class _Agent:
 
 
 class _Tree:
-    """A tree of data, expanded at the leaves with the widest gaps between the two sides.
+    """A tree of data, expanded at the leaves whose lower and upper bounds differ most.
 
     Parameters
     ----------
@@ -334,7 +337,11 @@ class _Tree:
         return np.array([lower, np.minimum(t_high, l_high) * weights * (1.0 + slack)])
 
     def _choose(self, leaves: _Leaves, sides: Array, depth: int, budget: int) -> NDArray[np.intp]:
-        """Return the leaves to expand next: an eighth of them, those with the widest gaps."""
+        """Return the positions of the leaves to expand next, those with the widest gaps first.
+
+        All open leaves are chosen if the full tree is small enough; otherwise an eighth of them,
+        but at least 64. The number is never larger than `budget`.
+        """
         gaps = sides[1] - sides[0]
         is_open = (gaps > SETTLED_GAP * np.exp(leaves.log_weights)) & (leaves.rounds < depth)
         for beliefs in (leaves.taught, leaves.believed):

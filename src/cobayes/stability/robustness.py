@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# With more hypotheses than this, weight moves between one hypothesis and all others, not between
-# pairs.
+# With more hypotheses than this, directions move probability between one hypothesis and all others,
+# not between pairs of hypotheses.
 MOST_PAIRED = 12
 
 
@@ -148,7 +148,8 @@ def robustness(
         The Euclidean distance by which the learner's prior is moved in every direction; less at the
         border of the simplex.
     num_random
-        Number of random directions, in addition to moves of weight between hypotheses.
+        The number of random directions, in addition to directions that move probability from one
+        hypothesis to another.
 
     Returns
     -------
@@ -187,7 +188,7 @@ def robustness(
     own, theirs = np.exp(pair.teacher_prior), np.exp(pair.learner_prior)
     directions = _directions(len(own), position, num_random, second)
     steps, distances = _steps(own, directions, radius)
-    # A direction that takes weight from a hypothesis with prior zero has distance zero.
+    # A direction that takes probability from a hypothesis with prior zero has distance zero.
     kept = distances > 0.0
     directions, distances, priors = directions[kept], distances[kept], own + steps[kept]
     options: dict[str, Any] = {"num_lessons": num_lessons, "prior": own, "level": level}
@@ -258,10 +259,11 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
 
 
 def _directions(m: int, hypothesis: int, num_random: int, rng: np.random.Generator) -> Array:
-    """Return directions of length one.
+    """Return directions of length one, (k, m).
 
-    Some move weight from the taught hypothesis to all others, or from all others to it; some move
-    weight from one hypothesis to another; the rest are random.
+    Two move probability between the taught hypothesis and all others. Others move probability from
+    one hypothesis to another or, if there are many, between each hypothesis and all others. The
+    last `num_random` are random.
     """
     away = np.full(m, 1.0 / (m - 1))
     away[hypothesis] = -1.0

@@ -46,7 +46,7 @@ class SuccessRate(Result):
     sampling_stderr : float
         The standard error of `value` from sampling, which decreases with more lessons.
     lower, upper : float
-        Bounds on the estimate if every lesson were continued to its end.
+        Bounds on the value that the estimate would have if every lesson were continued to its end.
     num_lessons, num_unfinished : int
         The number of lessons (or coupled pairs), and the number of those that reached `max_rounds`
         before an agent was sure.
@@ -87,16 +87,18 @@ class SuccessRate(Result):
 
     @property
     def stderr(self) -> float:
-        """The standard error: sampling, and half of the distance from `lower` to `upper`."""
+        """The root of the sum of squares of `sampling_stderr` and half of `upper - lower`."""
         return math.hypot(self.sampling_stderr, (self.upper - self.lower) / 2.0)
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return an interval that covers sampling and unfinished lessons.
+        """Return an interval for the success rate.
+
+        It allows for the sampling error and for any outcome of the unfinished lessons.
 
         Parameters
         ----------
         confidence
-            Confidence level of the normal interval around `lower` and `upper`.
+            Confidence level of the normal margin below `lower` and above `upper`.
         """
         reach = normal_quantile(confidence) * self.sampling_stderr
         return max(0.0, self.lower - reach), min(1.0, self.upper + reach)
@@ -285,8 +287,8 @@ def _rates(
     found = []
     for pair, beliefs, is_known in zip(pairs, ends.believed, ends.is_known, strict=True):
         if common_law(pair.teacher, pair.learner) is not None:
-            # An unfinished lesson: by Proposition 5.1 the bounds for priors also hold for its last
-            # beliefs.
+            # By Proposition 5.1 the bounds that follow from the priors of a lesson also follow from
+            # the last beliefs of an unfinished lesson.
             lower, upper = frechet(ends.taught[:, h], beliefs[:, h])
         else:
             lower = np.where(is_known, beliefs[:, h], 0.0)

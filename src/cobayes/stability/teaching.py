@@ -29,7 +29,8 @@ Array = NDArray[np.float64]
 MAX_ROUNDS = 1000
 # The largest number of rounds that the native core can count.
 MOST_ROUNDS = 2**31 - 1
-# The number of rounds is estimated only if `max_rounds` rounds would take more seconds or bytes.
+# The number of rounds is estimated only if `max_rounds` rounds would take more seconds or bytes
+# than these.
 LONG_WORK, LARGE_WORK = 1000.0, 1e9
 
 
@@ -65,9 +66,11 @@ def require_affordable_teaching(
     level: float,
     max_rounds: SupportsIndex,
 ) -> tuple[int, int]:
-    """Return the validated numbers of lessons and rounds; raise an error if they cost too much.
+    """Return the validated numbers of lessons and of rounds.
 
-    The teacher's matrix sets the cost of a round and, by its rate, the number of rounds.
+    An error is raised if the lessons would take too much time or memory. The time of a round is
+    estimated from the size of the teacher's matrix, and the number of rounds from its rate of
+    convergence.
     """
     number_between(level, "level", 0.5, 1.0, hint=f"{LEVEL} is the default.")
     most = whole_number(max_rounds, "max_rounds", 1)
@@ -116,9 +119,10 @@ def teach_until_sure(
 
     All pairs, from `as_agents`, have the same teacher, teacher's prior and hypothesis. If a
     learner's belief is a martingale under the data of a teacher who is sure, its probability of
-    success is its belief, and more data are not needed. If two SCBI agents expect different data,
-    because of zeros in a table or of different data priors, the teacher continues for at most
-    `max_rounds` more rounds, until the learner is sure, too, or has excluded the hypothesis.
+    success is its belief in the hypothesis, and more data are not needed. If two SCBI agents expect
+    different data, because of zeros in a table or of different data priors, the teacher continues
+    for at most `max_rounds` more rounds, until the learner is sure, too, or has excluded the
+    hypothesis.
     """
     hypothesis = pairs[0].hypothesis
     rules, priors = [pairs[0].teacher], [pairs[0].teacher_prior]

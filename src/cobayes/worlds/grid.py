@@ -132,10 +132,10 @@ class GridWorld(World):
         discount
             gamma in the paper.
         width
-            The paper draws 3 rows of 7 squares with a blue area of 2 x 5, and calls the board
-            "3 x 5" in the text: 7 is the board of the drawing, 5 the board of the text. Near the
-            start both have the same matrix up to the scaling of columns, so that the paper's
-            results do not depend on the width.
+            The number of columns: 7 as in the paper's drawing (3 rows of 7 squares, with a blue
+            area of 2 x 5), or 5 as in its text ("3 x 5"). Near the start both boards have the same
+            matrix up to the scaling of columns, so that the paper's results do not depend on the
+            width.
         """
         return cls.with_goals_on_top(width, 3, 2, discount)
 
@@ -205,7 +205,7 @@ class GridWorld(World):
         lines = [line.strip() for line in text.strip().splitlines()] or [""]
         if not lines[0] or len({len(line) for line in lines}) != 1:
             raise CobayesError(
-                f"the numbers of squares in a row are {sorted({len(line) for line in lines})}.",
+                f"the rows of the board have {sorted({len(line) for line in lines})} characters.",
                 "every row of the board needs the same number of characters, at least one.",
             )
         signs = {(r, c): sign for r, line in enumerate(lines) for c, sign in enumerate(line)}
@@ -233,7 +233,7 @@ class GridWorld(World):
     def to_text(self, walker: Square | None = None) -> str:
         """Return the board as text, as `from_text` reads it; a walker is shown as ``@``.
 
-        Goals whose label is longer than a letter are drawn as their first letter.
+        A goal is drawn as the first letter of its label.
         """
         signs = {
             **dict.fromkeys(self.walls, "#"),
@@ -276,7 +276,7 @@ def _square(
         )
     if (row, column) in walls:
         found = f"{what} is at {(row, column)}, in a wall."
-        raise CobayesError(found, "move it, or open the wall.")
+        raise CobayesError(found, "move it, or remove the wall.")
     return row, column
 
 

@@ -180,7 +180,7 @@ def world_from_gymnasium(
     discount
         Between 0 and 1; see `World`.
     start
-        The start of a walk; by default the environment's most likely first state.
+        The state in which a walk starts; by default the environment's most likely first state.
     actions
         Labels of the moves; known for Gymnasium's own environments.
 

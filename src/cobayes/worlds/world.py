@@ -181,8 +181,8 @@ class World(Task):
         if least.min() * UNREACHABLE_SHARE * self.reward < np.finfo(float).tiny:
             goal = self.goal_labels[int(np.argmin(least))]
             raise CobayesError(
-                f"with discount {self.discount:g} the state farthest from goal {goal!r} has "
-                f"{least.min():.1g} of the reward as its value, too little for float64.",
+                f"with discount {self.discount:g} the state farthest from goal {goal!r} has a "
+                f"value of {least.min():.1g} times the reward, too small for float64.",
                 "use a larger discount or a smaller world.",
             )
         found = self.reward * np.where(reachable, worth, UNREACHABLE_SHARE * least)
@@ -225,7 +225,7 @@ class World(Task):
         return tuple((self.states[target], chance) for target, chance in merged.items())
 
     def next_state(self, state: State, datum: int) -> State:
-        """Return the next state after a move; if it may slip, the likeliest one."""
+        """Return the next state after a move; of several possible states, the likeliest."""
         return max(self.next_states(state, datum), key=lambda pair: pair[1])[0]
 
     def is_over(self, state: State, hypothesis: int | str) -> bool:
