@@ -25,8 +25,8 @@ from cobayes.people.problems import Array, Positions, Problem
 from cobayes.people.result import Fit, Progress, teller
 from cobayes.people.simulate import require_affordable_lessons, require_known, simulate
 
-# Lower bound on seconds per response and depth: with intervals, 12,000 responses at five depths
-# take 2 s (``python -m benchmarks.people_accuracy speed``).
+# Lower bound on seconds of a fit per response and depth: with intervals, 12,000 responses at five
+# depths take 2 s (``python -m benchmarks.people_accuracy speed``).
 SECONDS_PER_FIT = 2e-5
 # The number of people fitted between two reports of progress.
 BLOCK = 50

@@ -26,7 +26,8 @@ from cobayes.people.result import Estimates, Fit, Progress, group_rows, teller, 
 CHUNK_ROWS = 4_000
 # The number of draws of Laplace's method from which NUTS starts.
 NUM_GUESSES = 500
-# Importance sampling has failed if the effective number of draws is below this share of all draws.
+# Importance sampling has failed if the effective number of candidates is below this share of the
+# number of draws.
 LEAST_EFFECTIVE = 0.05
 # Smaller eigenvalues of the expected information per response count as zero; the unit of each
 # parameter is the distance between its bounds.

@@ -65,7 +65,8 @@ class Group(NamedTuple):
     def from_line(cls, lines: Any, num_free: int, xp: Any = np) -> Group:
         """Return the group at points (..., 2 p + k - 1) on the logit scale.
 
-        Flat priors are logistic distributions there. Shares are coded by stick breaking.
+        On this scale, flat priors are logistic distributions. The shares of the depths are
+        computed by stick breaking.
 
         Parameters
         ----------
@@ -269,7 +270,8 @@ class _Candidates(NamedTuple):
         (u, n): log-likelihood minus log proposal density of each point, up to a constant for each
         person. In single precision, which is enough for weights and twice as fast.
     start : ndarray
-        (d,): a group to start from, on the logit scale.
+        (d,), d = 2 p + k - 1: the group from which the search for the mode starts, on the logit
+        scale.
     """
 
     points: NDArray[np.float32]

@@ -25,7 +25,7 @@ MARGIN = 0.005
 GAIN_TOLERANCE = 1e-8
 # The first damping: the share of a parameter's information that is added to it to shorten the step.
 DAMPING = 1e-3
-# Damping acts on a parameter as if its information were at least this share of the largest one.
+# In the damping, the information of every parameter is at least this share of the largest one.
 LEAST_DAMPED = 1e-5
 # The maximisation stops when the damping exceeds this.
 MAX_DAMPING = 1e12
@@ -139,8 +139,8 @@ def _step(gradient, information, damping, blocked, width) -> tuple[Array, Array]
     scaled = information * moving[:, :, None] * moving[:, None, :]
     diagonal = np.einsum("upp->up", scaled)
     # `floor` keeps steps short in directions without information. If a response was a lapse, the
-    # curvature in one direction may be far larger than its expected information. LEAST_DAMPED
-    # shortens the step in this direction before the damping shortens all other directions.
+    # curvature in one direction may be far larger than its expected information, and the step in
+    # this direction is too long. With LEAST_DAMPED less damping is enough to shorten it.
     largest = diagonal.max(axis=1, keepdims=True, initial=0.0)
     floor = 1e-10 * (1.0 + largest)
     added = damping[:, None] * np.maximum(diagonal, LEAST_DAMPED * largest) + floor + blocked

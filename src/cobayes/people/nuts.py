@@ -127,6 +127,8 @@ def _diagnose(lines: Array, num_free: int) -> tuple[Array, Array]:
 def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
     """Return the posterior as a function of JAX, and the number of its coordinates, d + u p.
 
+    A group has d = 2 p + k - 1 coordinates.
+
     The function takes a point and returns the negative log density there, the group's coordinates
     (d,), people's parameters (u, p) and the log weights of their depths (u, k).
     """

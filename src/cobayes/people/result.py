@@ -199,7 +199,8 @@ class Fit:
         """Return draws from the posterior under flat priors, with log-likelihoods, for ArviZ.
 
         Every unit keeps its best depth. The draws are independent, so they form one chain;
-        ``effective_draws`` in constant_data is the effective number of draws of a unit.
+        ``effective_draws`` in constant_data is the effective number of candidates behind the draws
+        of each unit; values far below `num_draws` mean that the draws are poor.
 
         Parameters
         ----------

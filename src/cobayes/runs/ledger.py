@@ -100,8 +100,8 @@ class Ledger:
         The run's folder.
     plan
         The identity of the plan to run: the folder is made if it does not exist, the file is
-        locked, and another plan raises an error. Without a plan the file is only read, also while
-        another process works on the run.
+        locked, and a file with another plan raises an error. Without a plan the file is only read,
+        also while another process works on the run.
     fresh
         Whether to delete the shards that are there.
 
