@@ -39,8 +39,8 @@ def check(given: Given) -> int:
     The exit code is 0 if the counter-example is confirmed: both estimates of the success rate lie
     at least six standard errors below the conjectured bound, or a proved upper bound (an enclosure,
     or the witness in the file) lies below it. Otherwise the exit code is 1. For a certificate of
-    small perturbations, the ratio of the failure rate to the conjecture's bound must exceed one by
-    six standard errors.
+    small perturbations, the ratio of the failure rate to its conjectured upper bound, d / theta(h),
+    must exceed one by six standard errors.
     """
     certificate = load_certificate(given.file)
     with terminal.patience("simulating lessons"):

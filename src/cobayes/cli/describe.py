@@ -65,7 +65,7 @@ def info(given: Given) -> None:
 
 
 def _mean_rates(model: Model) -> dict[str, float] | None:
-    """Return the mean rates of both rules over the hypotheses; none for a single hypothesis."""
+    """Return the mean rates of both rules over the hypotheses; None if there is only one."""
     if model.num_hypotheses == 1:
         return None
     rules = {"bi": BI(model), "scbi": SCBI(model)}

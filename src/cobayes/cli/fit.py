@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 WRITTEN = ("fit.csv", "trials.csv", "comparison.csv", "index.html")
 
-# Placeholders in the help for settings of a family that are not a number or bounds.
+# The settings of a family whose value is one of several names, and these names.
 _NAMES = {"response": RESPONSES, "literal": ("likelihood", "truth")}
 # Help texts that differ from the docstring of a family, because Python calls accept more types.
 _TEXTS = {
@@ -40,7 +40,7 @@ _SETTINGS = [setting.name for setting in _FIELDS if setting.name != "features"]
 
 
 def _read_setting(name: str, text: str) -> Any:
-    """Return a number, bounds (0:20), depths (0,1,inf), or "static" for `--other`."""
+    """Convert the text of a setting: a number, 0:20 (bounds), 0,1,inf (depths) or "static"."""
     if text == STATIC and name == "--other":
         return text
     found = []
@@ -144,8 +144,9 @@ def fit(given: Given) -> None:
     """Fit people's responses by maximum likelihood and compare depths of recursion.
 
     Writes fit.csv (estimates), trials.csv (log-likelihood, belief, entropy and information gain of
-    every response), comparison.csv and the page index.html. The settings of the family are numbers
-    (fixed) or bounds (estimated).
+    every response), comparison.csv and the page index.html. An option with the value
+    NUMBER|LOW:HIGH is a parameter of the model: a number fixes it; with bounds, LOW:HIGH, it is
+    estimated.
     """
     out, files = given.out, [given.choices, given.problems, given.priors, given.features]
     more = given.problems.iterdir() if given.problems.is_dir() else ()

@@ -160,7 +160,7 @@ class Given(SimpleNamespace):
             show()
 
     def typed_command(self) -> str:
-        """Return the running command for a shell."""
+        """Return the command that the user typed, quoted for a shell and without --json."""
         return shlex.join(["cobayes", *(word for word in self._context.obj if word != "--json")])
 
 
@@ -176,7 +176,10 @@ def example_of(text: str) -> Example | None:
 
 
 def find_hypothesis(text: str | None, model: Model, example: Example | None) -> int:
-    """Return the position of a hypothesis given by label or position; by default the example's."""
+    """Return the position of a hypothesis, given its label or its position as a text.
+
+    Without a text it is the hypothesis of the example.
+    """
     if text is None and example is not None:
         return model.hypothesis_index(example.hypothesis)
     if text is None:
@@ -230,7 +233,7 @@ def _by_label(pairs: Iterable[Sequence[str]], name: str) -> dict[str, float]:
 
 
 def _read_pairs(text: str) -> list[list[str]]:
-    """Return the rows of a file with two columns, a label and a number, without headings."""
+    """Return the rows of a file with two columns, label and number, without a row of headings."""
     file = existing_file(text)
     try:
         rows = [row for row in csv.reader(read_text(file).splitlines()) if any(row)]

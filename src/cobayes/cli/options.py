@@ -22,7 +22,7 @@ class Command(click.Command):
     """A command whose help shows examples without line breaks."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; an error about any option names the help of this command."""
+        """Read the command line; an error without a hint refers to the --help of this command."""
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
@@ -260,7 +260,7 @@ data_prior = option(
 
 
 def rule(default: str, *names: str) -> Decorator:
-    """Return ``--rule`` and the settings of the pragmatic rule, from which rules are made."""
+    """Return ``--rule`` and the options of the pragmatic rule: depth, rationality, literal."""
     helps = {
         "scbi": "full cooperation (scbi)",
         "bi": "plain Bayes (bi)",

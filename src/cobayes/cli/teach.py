@@ -89,7 +89,10 @@ def _show_all(lessons: list[Lesson]) -> None:
 
 
 def show_lesson(lesson: Lesson, title: str) -> None:
-    """Print a lesson with all hypotheses, or with only the strongest rival."""
+    """Print a lesson with the beliefs in all hypotheses.
+
+    In a narrow terminal, print only the taught hypothesis and the strongest other one.
+    """
     names, taught = lesson.model.hypotheses, lesson.hypothesis
     others = [h for h in range(len(names)) if h != taught]
     data = ("prior", *lesson.data_labels)

@@ -92,7 +92,7 @@ def show_text(text: str, start: str = "") -> None:
 
 
 def say(text: str, kind: str = "", color: str = "") -> None:
-    """Write a message to stderr, after its kind (such as "error") in colour."""
+    """Write a message to stderr; it begins with its kind, such as "error", in colour."""
     start = paint(f"{kind}:", err=True, fg=color, bold=True) + " " if kind else ""
     print(start + printable(text), file=sys.stderr)
 
@@ -110,7 +110,7 @@ def show_table(
     *,
     least: Sequence[int] | None = None,
 ) -> None:
-    """Print a table; numbers are never shortened, also in a narrow terminal.
+    """Print a table; numbers are never shortened, even in a narrow terminal.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def show_table(
     rows
         The cells.
     least
-        The smallest width of each column; text is then cut instead of wrapped.
+        The smallest width of each column. If it is given, text is cut instead of wrapped.
     """
     cells = [[printable(cell) for cell in row] for row in rows]
     heads = [printable(heading) for heading, _ in columns]

@@ -125,7 +125,10 @@ def _as_dict(made: GridWorld, walks: list[Lesson], moves: str) -> dict[str, Any]
 
 
 def _show(walks: list[Lesson]) -> None:
-    """Show the walks move by move on a terminal, elsewhere only the last boards, and a table."""
+    """Print the boards, and a table of the watchers' beliefs.
+
+    A terminal shows the boards after every move; other outputs contain only the last boards.
+    """
     last = max(walk.num_rounds for walk in walks)
     for number in range(last + 1) if sys.stdout.isatty() else (last,):
         lines = _boards(walks, number)

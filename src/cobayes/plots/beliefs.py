@@ -204,7 +204,7 @@ def plot_belief_curves(
         A lesson, several, or a mapping from the names in the legend to lessons; arrays of beliefs
         of shape (rounds + 1, m) are accepted, too.
     hypothesis
-        The hypothesis whose belief is drawn (default: the taught hypothesis).
+        Draw the belief in this hypothesis (default: the taught hypothesis).
     log
         Draw 1 - belief on a logarithmic axis, on which exponential convergence is a straight
         line.
@@ -218,7 +218,8 @@ def plot_belief_curves(
 
     Notes
     -----
-    The slope of the logarithmic picture is the rate of convergence of Section 3.
+    For the taught hypothesis, the slope of ln(1 - belief) tends to minus the rate of convergence of
+    Section 3.
 
     Examples
     --------

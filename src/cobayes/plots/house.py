@@ -90,7 +90,7 @@ def style() -> AbstractContextManager[Any]:
 
 
 def line_style(name: str, position: int) -> dict:
-    """Return the colour, line and marker of a curve: its rule's own, or those of its position."""
+    """Return the colour, line and marker of a rule's curve, or of the curve at a position."""
     return dict(RULE_STYLES.get(name, OTHER_STYLES[position % len(OTHER_STYLES)]))
 
 
@@ -114,7 +114,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 3.6)) -> Axes:
-    """Return the user's Axes, with our frame, or those of a new figure of this size (inches)."""
+    """Return the user's Axes in the common style, or Axes of a new figure of a size in inches."""
     import_optional("matplotlib", "plots", "a picture")
     import matplotlib.pyplot as plt
     from matplotlib.axes import Axes
@@ -139,7 +139,7 @@ def color_limits(limits: tuple[float, float]) -> tuple[float, float]:
 
 
 def integer_ticks(ax: Axes) -> None:
-    """Place the ticks of the x axis, which shows rounds, at integers."""
+    """Place the ticks of the x axis at integers."""
     from matplotlib.ticker import MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 
 def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
-    """Draw each model's BIC and AIC above the best, with its protected exceedance probability.
+    """Draw by how much each model's BIC and AIC exceed the lowest.
+
+    If the comparison has protected exceedance probabilities, they are written beside the models.
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_calibration(calibration: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw observed frequencies of options, and the 95 % band of the fitted model.
+    """Draw observed against predicted frequencies of options, with 95 % bands of replicated data.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def plot_calibration(calibration: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     ax.fill_between(
         predicted, low, high, color=BLUE, alpha=0.2, linewidth=0, label="95 % of replicated data"
     )
-    # One bin alone has no area to fill.
+    # These lines show the band if there is only one bin, which has no area to fill.
     ax.vlines(predicted, low, high, color=BLUE, alpha=0.35, linewidth=1)
     outside = (observed < low) | (observed > high)
     for flags, colour, label, marker in (
@@ -171,7 +173,7 @@ def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None 
 def plot_recovery(
     recovery: Recovery, parameter: str = "rationality", *, ax: Axes | None = None
 ) -> Axes:
-    """Draw estimates against the truth, with intervals.
+    """Draw the estimates of a parameter against its true values, with intervals.
 
     Parameters
     ----------
@@ -309,7 +311,7 @@ def plot_shrinkage(
 
 
 def plot_informative(trials: pd.DataFrame, num_trials: int = 20, *, ax: Axes | None = None) -> Axes:
-    """Draw the most informative trials, the best on top.
+    """Draw the expected information of the most informative trials, the best on top.
 
     Parameters
     ----------

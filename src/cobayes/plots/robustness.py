@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = None) -> Axes:
-    """Draw the success rate in the most dangerous directions, with two standard errors.
+    """Draw the success rates, ± 2 standard errors, for the changes of prior that reduce them most.
 
     Parameters
     ----------

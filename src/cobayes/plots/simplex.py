@@ -145,7 +145,7 @@ def plot_simplex_points(
     highlight
         The position of a corner to mark with a star.
     size
-        The points' area, in square points.
+        The area of each marker, in square typographic points.
     frame
         Whether to draw the triangle too.
     ax

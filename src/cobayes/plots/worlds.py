@@ -1,4 +1,4 @@
-"""Boards with walkers, and the watcher's belief in their goals."""
+"""Pictures of walks on boards, and of the watcher's belief in each goal."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def plot_world(
     world
         The board.
     belief
-        The watcher's belief over the goals; without it goals are drawn full.
+        The watcher's belief over the goals; without it the squares of the goals are filled.
     path
         The squares of the walk; the walker is drawn on the last square.
     goal
@@ -270,7 +270,7 @@ def board_size(world: GridWorld) -> tuple[float, float]:
 
 
 def describe_agents(lesson: Lesson) -> str:
-    """Return a text with the rules of walker and watcher."""
+    """Return a text that names the rules of walker and watcher."""
     walker, watcher = lesson.teacher.rule.title, lesson.rule_name
     return watcher if walker == watcher else f"{walker} walker, {watcher} watcher"
 
@@ -287,7 +287,7 @@ def require_grid(lesson: Lesson) -> GridWorld:
 
 
 def _draw_square(ax: Axes, square: tuple[int, int], height: float = 1.0, **style: Any) -> None:
-    """Draw a square of the board, or its lower part; rows grow downwards."""
+    """Draw a square of the board, or its lower part; row numbers increase downwards."""
     from matplotlib.patches import Rectangle
 
     row, column = square
