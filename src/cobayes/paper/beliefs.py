@@ -1,4 +1,4 @@
-"""Figure 3: beliefs on random 20 x 20 matrices after 5 rounds, exactly, and after 30, simulated."""
+"""Figure 3: beliefs on random 20 x 20 matrices, exact after 5 rounds and simulated after 30."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def random_matrix(rng: np.random.Generator, size: int = SIZE) -> Array:
 
 
 def beliefs_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str, Estimate]:
-    """Estimate SCBI's mean belief and sd minus BI's, each averaged over the matrices."""
+    """Estimate, for mean and sd of the belief, SCBI's value minus BI's, averaged over matrices."""
     found = {}
     for name in QUANTITIES:
         ahead = np.asarray(statistics[f"{name}_scbi"]) - np.asarray(statistics[f"{name}_bi"])
@@ -109,7 +109,7 @@ def beliefs_table(result: RunResult) -> pd.DataFrame:
 
 
 def judge_figure_3(exact: pd.DataFrame, simulated: pd.DataFrame) -> tuple[Claim, ...]:
-    """Judge the paper's statements about its four panels."""
+    """Judge the paper's claims about the four panels of Figure 3."""
     return tuple(
         judge_average(claim, sign, place, beliefs)
         for claim, sign in (("mean is higher", 1.0), ("std is lower", -1.0))
@@ -118,7 +118,7 @@ def judge_figure_3(exact: pd.DataFrame, simulated: pd.DataFrame) -> tuple[Claim,
 
 
 def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) -> Claim:
-    """Judge that SCBI's mean or standard deviation differs from BI's on average over matrices.
+    """Judge the claim that SCBI's mean or sd of the belief differs from BI's on average.
 
     Parameters
     ----------

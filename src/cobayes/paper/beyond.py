@@ -93,19 +93,19 @@ def beyond_shard(
 
 
 def limit_case() -> Any:
-    """Return the `LimitCertificate` against Conjecture 5.3 in L1."""
+    """Return the certificate of a counter-example to Conjecture 5.3 in L1: a `LimitCertificate`."""
     return load_certificate("l1-small-perturbations")
 
 
 def rule_of(case: str) -> tuple[Rule, int]:
-    """Return the rule and the hypothesis of a case, such as "M_1, SCBI"."""
+    """Return the rule and the taught hypothesis of a case, such as "M_1, SCBI"."""
     matrix, _, kind = case.rpartition(", ")
     example = examples[matrix]
     return RULES[kind](example.model), example.model.hypothesis_index(example.hypothesis)
 
 
 def predictable() -> list[str]:
-    """Return the cases, example and rule, whose number of rounds is asymptotically normal."""
+    """Return the cases in which the number of rounds until certainty is asymptotically normal."""
     found = []
     for case in (f"{name}, {kind}" for name in examples for kind in ("BI", "SCBI")):
         try:
@@ -119,7 +119,10 @@ def predictable() -> list[str]:
 def _rounds_needed(
     rule: Rule, hypothesis: int, num_lessons: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return for each lesson the round in which the learner is sure, or else the last round."""
+    """Return for each lesson the first round in which the learner is sure.
+
+    If the learner is never sure, it is the round after the last one.
+    """
     predicted = predicted_rounds(rule, hypothesis, level=1.0 - DOUBT)
     num_rounds = math.ceil(predicted.mean + 10.0 * predicted.std) + 50
     lessons = simulate(rule, hypothesis, num_rounds=num_rounds, num_lessons=num_lessons, rng=rng)
@@ -152,7 +155,7 @@ def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
 
 
 def slope_of(point: PointResult) -> Estimate:
-    """Return the failure rate divided by Conjecture 5.3's bound, for one size of perturbation."""
+    """Return the failure rate divided by Conjecture 5.3's bound on it, at one perturbation size."""
     total, variance = (float(point.statistics[key]) for key in ("total", "variance"))
     return Estimate(total / point.num_samples, math.sqrt(variance) / point.num_samples)
 
@@ -174,13 +177,13 @@ def rounds_table(points: Sequence[PointResult]) -> pd.DataFrame:
 
 
 def judge_enclosed(depth: int, upper: float) -> Claim:
-    """Judge Conjecture 5.3 in total variation by the upper end of an enclosure."""
+    """Judge Conjecture 5.3 in total variation by a proved upper bound on a success rate."""
     verdict = "does not hold" if upper < PROMISED - 1e-9 else "not decided"
     return Claim(verdict=verdict, **words("enclosed", depth=depth, upper=upper, promised=PROMISED))
 
 
 def judge_limit(here: Estimate) -> Claim:
-    """Judge Conjecture 5.3 in L1 by a certificate of cobayes."""
+    """Judge Conjecture 5.3 in L1 by the counter-example in a certificate of cobayes."""
     recorded = limit_case().evidence["limit"]
     above = (recorded["value"] - 1.0) / recorded["stderr"]
     verdict = "does not hold" if above > 6.0 else "not decided"

@@ -1,4 +1,4 @@
-"""Helpers of all sections: texts from Markdown, intervals of shares, points in drawings."""
+"""Helpers of all sections: texts from Markdown, confidence intervals, points with error bars."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_section(name: str, **parts: Any) -> Section:
 
 
 def words(name: str, **values: Any) -> dict[str, Any]:
-    """Return the texts of a claim, with values filled in: keywords of `Claim` and of the judges.
+    """Return the texts of a claim, with values filled in, as keywords for `Claim` or `judge_*`.
 
     The texts are the items of the part ``## NAME`` in ``prose/claims.md``; the topic is the heading
     above it.
@@ -41,9 +41,9 @@ def words(name: str, **values: Any) -> dict[str, Any]:
 
 
 def share_intervals(successes: Collection[int], trials: Collection[int]) -> NDArray[np.float64]:
-    """Return exact intervals, (2, shares), that together contain all true shares.
+    """Return the lower and upper ends of exact confidence intervals, (2, shares).
 
-    They do so with probability 1 - `ERROR_RATE`.
+    The probability that all intervals contain their true shares is at least 1 - `ERROR_RATE`.
     """
     confidence = 1.0 - ERROR_RATE / len(successes)
     counts = zip(successes, trials, strict=True)

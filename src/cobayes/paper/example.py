@@ -78,7 +78,10 @@ def rounds_to(value: float, text: str) -> bool:
 
 
 def divergences(num_rounds: int = 12) -> NDArray[np.float64]:
-    """Return KL(column h_1, column h_2), in nats, of M and of each round in which d_1 is shown."""
+    """Return KL(column h_1, column h_2), in nats, of M and of the likelihood of each round.
+
+    The datum d_1 is shown in every round.
+    """
     model = examples[EXAMPLE].model
     cooperative, belief = SCBI(model), UNIFORM
     likelihoods = [model.normalized()]
@@ -108,7 +111,7 @@ def judge_example(numbers: pd.DataFrame) -> tuple[Claim, ...]:
 
 
 def judge_divergence(kl: NDArray[np.float64]) -> Claim:
-    """Judge that the divergence is increasing, in the printed rounds and in later rounds."""
+    """Judge the claim that the divergence increases, in the printed rounds and in later ones."""
     rises = np.diff(kl) > 0.0
     printed, later = rises[:PRINTED_ROUNDS], rises[PRINTED_ROUNDS:]
     verdict = "holds" if rises.all() else "holds except" if printed.all() else "does not hold"

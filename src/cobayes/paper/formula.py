@@ -1,7 +1,8 @@
-"""Figure S1: the supplement's empirical formula for P of n x 2 matrices, fitted anew.
+"""Figure S1: the supplement's empirical formula for P of n x 2 matrices, and a new fit of it.
 
-The formula is -ln(1 - P) = a ln(x (x + 1) / (x - c)) + b x + d with x rows. The run is that of
-Figure 2 A and B, see `rates`.
+P is the probability that SCBI's mean rate is at least BI's. The formula is
+-ln(1 - P) = a ln(x (x + 1) / (x - c)) + b x + d, with x the number of rows. The samples are those
+of Figure 2 A and B, see `rates`.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ class FormulaFit:
         Standard deviation in -ln(1 - P) that must be added to the sampling errors to explain the
         residuals; zero if the sampling errors suffice.
     chi_square, guess_chi_square : float
-        Sum of squared residuals, in units of sampling errors: best fit, and authors' guess.
+        Sum of squared residuals, in units of sampling errors, with the fitted parameters and with
+        the authors' parameters.
     chance, guess_chance : float
         The probability of a larger sum if the formula with the fitted parameters, or with the
         authors' parameters, were exact.
@@ -116,7 +118,7 @@ def fit_formula(rates: pd.DataFrame) -> FormulaFit:
 
 
 def formula_errors(rates: pd.DataFrame) -> tuple[Array, Array]:
-    """Return lower and upper bounds on the error of the authors' formula at each size."""
+    """Return lower and upper bounds on the absolute error of the authors' formula, by size."""
     seen = rates[rates.num_exceptions > 0]
     off = np.abs(seen.minus_log - empirical_formula(seen["size"], **GUESS)).to_numpy()
     noise = family_quantile(len(seen)) * seen.minus_log_stderr.to_numpy()
@@ -127,7 +129,7 @@ def formula_errors(rates: pd.DataFrame) -> tuple[Array, Array]:
 
 
 def judge_formula(fit: FormulaFit, rates: pd.DataFrame) -> Claim:
-    """Judge the authors' approximate formula."""
+    """Judge the claim that the authors' formula approximates -ln(1 - P)."""
     least, most = formula_errors(rates)
     ends = np.array([least.max(), most.max()])
     numbers = {"ends": ends, "shares": 100.0 * np.expm1(ends), "fit": fit, "limit": _CLOSE}

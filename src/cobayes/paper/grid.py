@@ -1,7 +1,8 @@
 """Figure 6: the grid world, and two trends that the paper asserts for larger boards.
 
-All numbers are exact. The paper does not define how boards grow, which walk is observed, and how
-the gap is measured. A `Reading` is one choice of all three.
+All numbers are exact. The paper does not define how boards grow, which walk is observed, and on
+which scale the gap between the beliefs of SCBI and BI is measured. A `Reading` is one choice of all
+three.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ TREND_DISCOUNTS = (0.2, 0.3, 0.5, 0.7, 0.85)
 SHIFT = 0.1
 """Difference between the learner's and the teacher's discount, in the paper's right panel."""
 
-# The shortest walk to A on the paper's board, left first.
+# The shortest walk to A on the paper's board that begins with all moves to the left.
 TO_THE_GOAL = ("left", "left", "left", "up", "up")
 SURE_LEVEL = 0.95
 # Numbers with a smaller relative difference are equal up to rounding.
@@ -58,10 +59,10 @@ class Reading:
         "around": a square board, goals on all edges, the start in the middle, and the eight moves
         of a king.
     walk : str
-        The observed moves: "left, up"; the "shortest" walk to the goal, left first; or the first
-        "m + 1 moves" of that walk, with m the number of goals.
+        The observed moves: "left, up"; the "shortest" walk to the goal, with the moves to the
+        left first; or the first "m + 1 moves" of that walk, with m the number of goals.
     scale : str
-        The scale of the gap: beliefs or log-odds.
+        The scale of the gap between SCBI and BI: beliefs or log-odds.
     """
 
     name: str
@@ -182,7 +183,7 @@ def misjudgement(rule: Any, board: Any, discount: float, shift: float) -> float:
 
 
 def board_trend(reading: Reading, discounts: Sequence[float], shift: float) -> dict[str, Array]:
-    """Return both panels' quantities on boards of several sizes, each (sizes, discounts).
+    """Return the quantities of Figure 6's panels for each board and discount, (sizes, discounts).
 
     The gap is SCBI's belief in the true goal after the walk minus BI's, or the same for log-odds.
     The error of the teacher (see `misjudgement`) is the mean over all walks of two moves if the
@@ -245,7 +246,7 @@ def _judge_ahead(claim: str, ahead: Array, discounts: Any) -> Claim:
 
 
 def _judge_convergence(beliefs: Mapping[str, Any], worlds: Sequence[GridWorld]) -> Claim:
-    """Judge that both rules converge to the truth, by the belief at the end of a walk."""
+    """Judge the claim that both rules converge to the truth, by the belief at the end of a walk."""
     rows = {}
     for name, rule in RULES.items():
         at_goal = np.asarray(beliefs[f"{name}_at_goal"])
@@ -276,7 +277,7 @@ def trend_of(values: Array, sign: float) -> tuple[NDArray[np.bool_], NDArray[np.
 
 
 def judge_trends(trends: Mapping[str, Mapping[str, Array]]) -> tuple[Claim, ...]:
-    """Judge the trends on larger boards, each over all readings."""
+    """Judge the claimed trends on larger boards, each by the results of all readings."""
     middle = TREND_DISCOUNTS.index(0.5)
     claims = []
     for quantity, sign in _TRENDS.items():
@@ -295,7 +296,7 @@ def judge_trends(trends: Mapping[str, Mapping[str, Array]]) -> tuple[Claim, ...]
 
 
 def printed_matrix(discount: float) -> Array:
-    """Return T as Section 6 prints it."""
+    """Return T, the scaled matrix of the first move, by the formula that Section 6 prints."""
     near, far = 2 / (3 + 3 * discount**2), 2 * discount**2 / (3 + 3 * discount**2)
     return np.array([[near, far], [1 / 3, 1 / 3], [far, near]])
 
@@ -343,7 +344,7 @@ def build(context: Context) -> Section:
 
 
 def _panel_data(result: RunResult, name: str) -> pd.DataFrame:
-    """Return the curves of a panel, a row per discount."""
+    """Return the curves of both rules in a panel of Figure 6, with a row per discount."""
     import pandas as pd
 
     columns = {rule: result[name].statistics[rule] for rule in RULES}
@@ -376,7 +377,7 @@ def _draw_rules(columns: pd.DataFrame, label: str, limits: tuple[float, float | 
 
 
 def _draw_trend(trends: Mapping[str, Any], name: str, quantity: str, over: str) -> Figure:
-    """Draw a quantity against the board, one curve per discount."""
+    """Draw a quantity against the board's width or the number of goals, one curve per discount."""
     import matplotlib as mpl
 
     (reading,) = (reading for reading in READINGS if reading.name == name)

@@ -42,7 +42,7 @@ def average_experiment(context: Context) -> Experiment:
 def average_shard(
     parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
 ) -> dict[str, Any]:
-    """Teach lessons by "rule"; return sums of the belief in the truth, round by round."""
+    """Simulate lessons of one rule; return sums of the belief in the truth, round by round."""
     rule, rng = RULES[parameters["rule"]](examples[EXAMPLE]), np.random.default_rng(seed_sequence)
     counts = {"num_rounds": parameters["num_rounds"], "num_lessons": num_samples}
     lessons = simulate(rule, examples[EXAMPLE].hypothesis, rng=rng, **counts)

@@ -56,7 +56,7 @@ _SECONDS_PER_PAIR = 2e-10
 _SHARD_SECONDS = 1.5
 
 # Our limits for words that the paper does not quantify.
-_STRAIGHT = 0.25  # "straight": the slopes of both halves differ by less than this share
+_STRAIGHT = 0.25  # "straight": slopes over both halves of the sizes differ by less than this share
 _SLOWLY = 0.5  # "slowly": at least this share of the quantity is left at the last size
 _MEAN_LIMIT = 0.003  # agreement of means, in nats per round
 
@@ -100,7 +100,7 @@ def rates_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str
 
 
 def _samples_per_shard(family: str, num_data: int, num_hypotheses: int) -> int:
-    """Return the number of matrices per shard (one or two seconds), 1, 2 or 5 times 10^k."""
+    """Return the number of matrices per shard: 1, 2 or 5 times 10^k, in at most 1.5 seconds."""
     cost = num_data * num_hypotheses * _SECONDS_PER_ENTRY[family]
     if num_hypotheses > 2:
         cost += num_data * num_hypotheses**2 * _SECONDS_PER_PAIR
@@ -113,7 +113,7 @@ def _samples_per_shard(family: str, num_data: int, num_hypotheses: int) -> int:
 
 
 def rates_table(family: str, result: RunResult) -> pd.DataFrame:
-    """Return P, E and the mean rates of a family; a row per shape, named after it."""
+    """Return a table of P, E and the mean rates, with a row for each shape of a family."""
     import pandas as pd
 
     rows = {}
@@ -218,7 +218,7 @@ def _judge_order(
 
 
 def _judge_slow_decay(ten: pd.DataFrame) -> Claim:
-    """Judge that E decays slowly with m, by the share that is left at the last size."""
+    """Judge the claim that E decays slowly with m, by E at the last size / E at the first."""
     first, last = ten.iloc[0], ten.iloc[-1]
     left = last.advantage / first.advantage
     noise = math.hypot(*(row.advantage_stderr / row.advantage for row in (first, last)))
@@ -229,7 +229,10 @@ def _judge_slow_decay(ten: pd.DataFrame) -> Claim:
 
 
 def _judge_growth_of_squares(square: pd.DataFrame, split: pd.DataFrame) -> Claim:
-    """Judge that P grows with n, by -ln(1 - P): from sampling for small squares, else splitting."""
+    """Judge the claim that P grows with n for n x n matrices, by estimates of -ln(1 - P).
+
+    They come from sampling for n below `_SPLIT_FROM`, and from multilevel splitting for other n.
+    """
     import pandas as pd
 
     small = square[(square["size"] < _SPLIT_FROM) & (square.num_exceptions > 0)]
@@ -242,10 +245,11 @@ def _judge_growth_of_squares(square: pd.DataFrame, split: pd.DataFrame) -> Claim
 
 
 def judge_no_exceptions(square: pd.DataFrame, split: pd.DataFrame) -> Claim:
-    """Judge that 10^8 samples of each n x n shape with n > 17 contain no exception."""
+    """Judge the claim that 10^8 samples of each n x n shape with n > 17 contain no exception."""
     beyond = square[square["size"] >= _FIRST_WITHOUT]
     seen = int(beyond.num_exceptions.sum())
-    # Beyond the largest estimated size its 1 - P is used, which is an upper bound.
+    # Above the largest size in `split`, 1 - P of that size is used; it is an upper bound if 1 - P
+    # falls with n.
     sizes = np.arange(_FIRST_WITHOUT - 1, square["size"].to_numpy().max() + 1)
     at_17, *later = _PAPER_SQUARES * np.exp(-np.interp(sizes, split["size"], split.minus_log))
     error = float(np.interp(_FIRST_WITHOUT, split["size"], split.minus_log_stderr))
@@ -258,7 +262,7 @@ def judge_no_exceptions(square: pd.DataFrame, split: pd.DataFrame) -> Claim:
 
 
 def judge_logistic(two: pd.DataFrame, ten: pd.DataFrame, split: pd.DataFrame) -> Claim:
-    """Judge that P tends to 1 logistically, that is, that -ln(1 - P) is a straight line."""
+    """Judge the claim that P tends to 1 logistically: -ln(1 - P) is linear in the size."""
     families = {"n × 2": two, "10 × m": ten, "n × n": split}
     slopes = {name: _two_slopes(table) for name, table in families.items()}
     known = {name: each for name, each in slopes.items() if math.isfinite(sum(each))}
@@ -270,13 +274,16 @@ def judge_logistic(two: pd.DataFrame, ten: pd.DataFrame, split: pd.DataFrame) ->
     if len(known) == len(families) and inside.all():
         verdict = "holds"
     elif outside.any():
-        # One family that is not straight refutes "in all situations".
+        # One family whose curve -ln(1 - P) is not straight refutes "in all situations".
         verdict = "holds except" if inside.any() else "does not hold"
     return Claim(verdict=verdict, **words("P grows logistically", known=known, limit=_STRAIGHT))
 
 
 def _two_slopes(table: pd.DataFrame) -> tuple[float, float, float]:
-    """Return the slopes of both halves of -ln(1 - P), and the standard error of the difference."""
+    """Return the slopes of -ln(1 - P) over the first and over the second half of the sizes.
+
+    The third number is the standard error of the difference of the slopes.
+    """
     at = [0, len(table) // 2, len(table) - 1]
     columns = ["size", "minus_log", "minus_log_stderr"]
     sizes, values, errors = table[columns].to_numpy(dtype=float)[at].T

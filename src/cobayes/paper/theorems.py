@@ -50,7 +50,8 @@ _LESSONS_PER_SHARD, _LEARNERS_PER_SHARD = 200, 2048
 # Largest accepted differences: for a slope, as a share of the theorem's rate; for a share of
 # learners; for an identity in double precision.
 _RATE_LIMIT, _SHARE_LIMIT, _ROUNDING = 0.05, 0.05, 1e-9
-# Our readings of "in probability" and of "almost never" in finitely many rounds.
+# Our readings of "in probability" and of "almost never" in finitely many rounds: the least share of
+# lessons that end with certainty of the truth, and of mixtures to which BI does not converge.
 _SURE_SHARE, _ALMOST_ALL = 0.95, 0.9
 
 
@@ -70,7 +71,7 @@ def models_of(context: Context) -> dict[str, tuple[Model, int]]:
 
 
 def theorem_experiment(context: Context, models: Models) -> Experiment:
-    """Return the experiment: slopes, invariants, limits under uniform data, mixtures."""
+    """Return the experiment; each of its points computes one of the `PARTS`."""
     # Many rounds: the slope is asymptotic, and hypotheses with nearly equal rates separate slowly.
     num_rounds = context.setting("num_rounds", 4000 if context.is_quick else 8000)
     num_lessons = context.setting("num_lessons", context.count(2000, at_least=20, quick=200))
@@ -98,7 +99,7 @@ def theorem_experiment(context: Context, models: Models) -> Experiment:
 
 
 def without_relevant(model: Model, hypothesis: int, rule: str) -> Array:
-    """Return a prior that excludes the relevant hypothesis and is uniform elsewhere."""
+    """Return a prior that excludes the hypothesis that determines the rate, else uniform."""
     count = model.num_hypotheses
     rates = np.full(count, np.inf)
     for other in set(range(count)) - {hypothesis}:
@@ -146,7 +147,10 @@ def _shard_of_invariants(given: Numbers, _: int, __: Generator) -> Numbers:
 
 
 def _shard_of_uniform(given: Numbers, num_learners: int, rng: Generator) -> Numbers:
-    """Count the final hypotheses of learners; with two equal agents the coupling is diagonal."""
+    """Count the learners that end at each hypothesis under uniform data.
+
+    The matrix of `coupling` is diagonal here, because its two agents are the same learner.
+    """
     limits: dict[str, Any] = {"max_rounds": MAX_UNIFORM_ROUNDS, "level": SETTLED, "rng": rng}
     matrix, prior = np.array(given["matrix"]), given["prior"]
     ends = coupling(matrix, prior=prior, num_lessons=num_learners, **limits)
@@ -169,7 +173,10 @@ def _shard_of_mixtures(given: Numbers, count: int, rng: Generator) -> Numbers:
 
 
 def _shard_of_atoms(_: Numbers, __: int, rng: Generator) -> Numbers:
-    """Count different beliefs after k rounds, on a random matrix and one with proportional rows."""
+    """Count different beliefs after one to four rounds of SCBI.
+
+    The matrices are a random matrix and one in which two rows are proportional.
+    """
     alike = random_matrix(rng, 3)
     matrices = {"random": alike.copy(), "alike": alike}
     alike[1] = 0.5 * alike[0]
@@ -250,7 +257,7 @@ def judge_theorems(
 
 
 def _judge_consistency(slopes: pd.DataFrame, rule: str) -> Claim:
-    """Judge that beliefs converge to the truth, in probability."""
+    """Judge the claim that beliefs converge to the truth, in probability."""
     own = slopes[(slopes.rule == rule) & (slopes.matrix != EXCLUDED)]
     low, high = share_intervals(own.num_sure, own.num_lessons)
     return judge_interval(
@@ -266,7 +273,7 @@ def _judge_consistency(slopes: pd.DataFrame, rule: str) -> Claim:
 
 
 def judge_rates(slopes: pd.DataFrame, rule: str) -> Claim:
-    """Judge the theorem on the rate of a rule."""
+    """Judge the theorem on the rate of convergence of a rule."""
     own = slopes[slopes.rule == rule]
     return judge_agreement(
         **words("rate", rule=rule),
@@ -289,7 +296,7 @@ def judge_invariant(reports: list[Numbers], position: int) -> Claim:
 
 
 def judge_inverse(models: Models, rng: Generator) -> Claim:
-    """Judge that T_d is a bijection whose inverse is continuous, by inverting it."""
+    """Judge the claim that T_d, the update by datum d, is a bijection with continuous inverse."""
     positive = [model for model, _ in models.values() if (model.matrix > 0.0).all()]
     worst = 0.0
     for model in positive:
@@ -323,7 +330,10 @@ def _judge_identity(claim: str, *, worst: float, limit: float = _ROUNDING, **num
 
 
 def judge_destinations(result: RunResult) -> Claim:
-    """Judge by Pearson's χ² that under uniform data the final hypotheses have prior frequencies."""
+    """Judge the claim that learners end at each hypothesis with its prior probability.
+
+    The data are uniform. Pearson's χ² compares the frequencies of final hypotheses with the prior.
+    """
     shares, priors, variances, statistic = [], [], [], 0.0
     ends = ends_table(result)
     for given, counts in zip(ends.prior, ends.counts, strict=True):
@@ -345,7 +355,7 @@ def judge_destinations(result: RunResult) -> Claim:
 
 
 def judge_mixtures(found: Numbers) -> Claim:
-    """Judge that BI does not converge to a true distribution over several hypotheses."""
+    """Judge the claim that BI does not converge to a true distribution over several hypotheses."""
     (low,), (high,) = share_intervals([int(found["away"])], [int(found["count"])])
     numbers = {"low": low, "high": high, "limit": _ALMOST_ALL, "num_rounds": MIXTURE_ROUNDS}
     text = words("mixtures", found=found, **numbers)
@@ -353,7 +363,7 @@ def judge_mixtures(found: Numbers) -> Claim:
 
 
 def judge_atoms(found: Numbers) -> Claim:
-    """Judge the number of different beliefs after some rounds."""
+    """Judge the claim that n data give n^k different beliefs after k rounds."""
     full = 3 ** np.arange(1, len(found["random"]) + 1)
     random, alike = (bool((np.asarray(found[name]) == full).all()) for name in ("random", "alike"))
     verdict: Verdict = "does not hold"

@@ -100,7 +100,10 @@ def gaps(found: Found) -> dict[str, Any]:
 
 
 def shares(found: Found) -> dict[str, Any]:
-    """Return the largest ratio of failure rate to Conjecture 5.3's bound, by matrix, distance."""
+    """Return the ratio of failure rate to Conjecture 5.3's bound on it, by matrix and distance.
+
+    It is that of the learner for whom the ratio minus two standard errors is largest.
+    """
     rows = {}
     for matrix, learners in joined(found).groupby("matrix"):
         rows[with_subscripts(str(matrix))] = row = []
@@ -113,7 +116,7 @@ def shares(found: Found) -> dict[str, Any]:
 
 
 def axes(found: Found) -> dict[str, Any]:
-    """Return the fits of `fit_cones`, and the largest jump of success between nearby learners."""
+    """Return the fits of `fit_cones`, and the largest difference of success between neighbours."""
     return {"axes": fit_cones(found), "largest_step": claims.largest_step(found)}
 
 

@@ -56,8 +56,8 @@ class Effort:
     num_column_circles, column_radius : int, float
         The number of circles around a column, and the radius of the outermost.
     num_curve, num_mixtures : int
-        The numbers of columns with the same divergence from the target column, and of mixtures
-        with it.
+        The number of columns with the same divergence from the target column as the unperturbed
+        column, and the number of mixtures of the unperturbed and the target column.
     """
 
     num_lessons: int
@@ -73,9 +73,10 @@ class Effort:
 
     @classmethod
     def of(cls, context: Context, cases: Iterable[Case]) -> Effort:
-        """Return the effort of a context; quick scale has half of the learners.
+        """Return the effort at the scale of a context.
 
-        The user's settings replace the defaults.
+        At quick scale the numbers of circles, distances and other learners are halved. The user's
+        settings replace the defaults.
         """
         places = {"num_lessons": ""}
         for case in cases:
@@ -117,7 +118,7 @@ class Case:
 
     @property
     def folder(self) -> str:
-        """The name of the folder of its run, in the report's folder of runs."""
+        """The folder of the case's run, relative to the report's folder of runs."""
         return "stability/" + self.name.replace("'", "p").replace(",", "").replace(" ", "-")
 
     @property
@@ -158,20 +159,20 @@ FIGURE_FOUR = (
 
 
 def all_priors(kind: Kind, size: int) -> tuple[Case, ...]:
-    """Return all pairs of the paper's matrices and priors of 3 or 4 hypotheses, by matrix."""
+    """Return a case for each pair of the paper's matrices and priors of 3 or 4 hypotheses."""
     mark, count = ("", 5) if size == 3 else ("'", 3)
     numbers = range(1, count + 1)
     return tuple(Case(kind, f"M{mark}_{i}", f"theta{mark}_{j}") for i in numbers for j in numbers)
 
 
 def column_cases(matrix: str) -> tuple[Case, Case]:
-    """Return the perturbations of the irrelevant and of the relevant column of a matrix."""
+    """Return the cases that perturb the irrelevant and the relevant column of a matrix."""
     first, second = (Case("column", matrix, "theta_1", column) for column in (1, 2))
     return (second, first) if first.is_relevant else (first, second)
 
 
 def all_columns() -> tuple[Case, ...]:
-    """Return the perturbed columns of all five matrices with three hypotheses."""
+    """Return the cases with perturbed columns, of all five matrices with three hypotheses."""
     return tuple(case for k in range(1, 6) for case in column_cases(f"M_{k}"))
 
 
@@ -224,7 +225,7 @@ def circles(centre: Array, num_circles: int, radius: float) -> tuple[Array, NDAr
 
 
 def random_directions(seed: int) -> Array:
-    """Return random unit vectors in the simplex of four hypotheses, the same for all cases."""
+    """Return random unit vectors parallel to the simplex of four hypotheses, for all cases."""
     rng = np.random.default_rng([seed, *b"directions"])
     vectors = rng.standard_normal((NUM_DIRECTIONS, 3)) @ plane_basis(4)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -256,7 +257,10 @@ def plane_basis(num_coordinates: int) -> Array:
 
 
 def normalized_divergence(columns: Array, target: Array) -> Array:
-    """Return the divergence that SCBI's rate uses, KL(e/n, N(column / target)), in nats."""
+    """Return the divergence that SCBI's rate uses, KL(e/n, N(column / target)), in nats.
+
+    The vector e consists of n ones; N divides a vector by its sum.
+    """
     ratios = columns / target
     return np.log(ratios.mean(axis=-1)) - np.log(ratios).mean(axis=-1)
 
@@ -288,7 +292,7 @@ def equal_divergence_curve(own: Array, target: Array, num_points: int) -> Array:
 
 
 def mixtures_with_target(own: Array, target: Array, num_points: int) -> Array:
-    """Return mixtures of a column and the target, from near the border to near the target."""
+    """Return points on the line through a column and the target, between border and target."""
     is_larger = target > own
     # Continue beyond the column until an entry vanishes.
     farthest = -float((own[is_larger] / (target - own)[is_larger]).min())

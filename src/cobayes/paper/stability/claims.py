@@ -1,4 +1,4 @@
-"""The paper's claims about stability, judged."""
+"""Functions that judge the paper's claims about stability."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from cobayes.stability.bounds import Distance
 Found = Sequence[CaseRates]
 
 # The paper does not quantify these words; the limits are our choices.
-FLAT = 0.01  # a ray is judged if success falls by more than this
-STRAIGHT = 0.05  # "straight": largest bend of a ray, relative to its fall
+FLAT = 0.01  # a ray is judged only if success falls by more than this
+STRAIGHT = 0.05  # "straight": largest bend of success (see `fit_rays`), relative to its fall
 RAPID = 2.0  # "rapid": least ratio of the fast slope to the slow one
 PERPENDICULAR = 20.0  # "perpendicular": largest deviation from 90 degrees
 CLOSE = 0.1  # "close": largest difference of a success rate from its bound
@@ -43,7 +43,11 @@ MUCH_MORE_STABLE = 0.25  # "much more stable": largest sd over single sequences
 
 
 def judge_straight(found: Found, source: str) -> Claim:
-    """Judge that the success rate falls linearly along rays, on the cases that have rays."""
+    """Judge the claim that the success rate falls linearly along rays from the teacher's prior.
+
+    The success rate is compared with a linear function of the distance of the learner's prior from
+    the teacher's. Cases without rays are ignored.
+    """
     import pandas as pd
 
     rays = pd.concat([fit_rays(rates) for rates in found], ignore_index=True)
@@ -59,7 +63,7 @@ def judge_straight(found: Found, source: str) -> Claim:
 
 
 def judge_bounds(found: Found, source: str) -> Claim:
-    """Judge that success rates lie between the proved bounds."""
+    """Judge the claim that success rates lie between the proved bounds."""
     learners = joined([rates for rates in found if rates.case.kind == "uniform"])
     below = excess_below(learners, learners.bound_low.to_numpy())
     above = excess_above(learners, learners.bound_high.to_numpy())
@@ -71,7 +75,7 @@ def judge_bounds(found: Found, source: str) -> Claim:
 
 
 def judge_closeness(found: Found, source: str) -> Claim:
-    """Judge that success rates come close to their upper bound."""
+    """Judge the claim that success rates are close to their upper bounds."""
     learners = joined(found)
     gaps = learners.bound_high - learners.success
     reach = family_quantile(len(gaps)) * learners.success_stderr
@@ -82,11 +86,12 @@ def judge_closeness(found: Found, source: str) -> Claim:
 
 
 def judge_single_sequences(found: Found, source: str) -> Claim:
-    """Judge "much more stable" by the standard deviation of success between single sequences."""
+    """Judge the claim "much more stable" by the sd of success over single teaching sequences."""
     learners = joined(found)
     count = learners.num_lessons
     spread = learners.success_stderr * np.sqrt(count - 1)
-    # Var(s) <= (m4 - s^4) / (4 N s^2), and m4 <= s^2 for numbers between 0 and 1.
+    # The variance of a sample sd s is (m4 - s^4) / (4 N s^2), m4 the fourth moment; for numbers
+    # between 0 and 1 m4 is at most s^2.
     reach = family_quantile(len(spread)) * np.sqrt((1.0 - spread**2) / (4 * count))
     numbers = {"spread": spread, "at": name_of(learners, spread), "reach": reach.max()}
     text = words("single sequences", source=source, limit=MUCH_MORE_STABLE, **numbers)
@@ -95,7 +100,7 @@ def judge_single_sequences(found: Found, source: str) -> Claim:
 
 
 def judge_conjecture(found: Found, source: str, distance: Distance = "euclidean") -> Claim:
-    """Judge Conjecture 5.3 on some cases; one learner below its lower bound refutes it."""
+    """Judge Conjecture 5.3 on some cases; one success rate below its bound refutes it."""
     learners = joined(found)
     # At the teacher's own prior both the success rate and the bound are one.
     learners = learners.loc[learners.kind != CENTRE].reset_index(drop=True)
@@ -108,7 +113,8 @@ def judge_conjecture(found: Found, source: str, distance: Distance = "euclidean"
     if outside.any():
         verdict = "does not hold"
     shares, errors = used_share(learners, distance)
-    # The largest share is mostly noise, so the largest lower confidence limit is taken.
+    # The largest ratio of failure rate to bound is mostly noise; the ratio with the largest lower
+    # confidence limit is reported.
     surest = int((shares - 2.0 * errors).argmax())
     numbers = {"distance": said, "promised": (promised > 0.0).sum(), "limit": limit}
     numbers |= {"num_above": (inside & (promised > 0.0)).sum(), "num_below": outside.sum()}
@@ -123,7 +129,7 @@ def judge_conjecture_tv(found: Found, source: str) -> Claim:
 
 
 def judge_euclidean_certificate(_: Found, source: str) -> Claim:
-    """Judge Conjecture 5.3 for all matrices by a certificate of cobayes."""
+    """Judge Conjecture 5.3 for all matrices by the counter-example in a certificate of cobayes."""
     certificate: Any = load_certificate("euclidean-separated")
     errors = certificate.evidence["standard_errors"]
     verdict = "does not hold" if min(errors.values()) > 6.0 else "not decided"
@@ -132,7 +138,7 @@ def judge_euclidean_certificate(_: Found, source: str) -> Claim:
 
 
 def judge_variation_certificate(_: Found, source: str) -> Claim:
-    """Judge Conjecture 5.3 in total variation by the data (witness) of a certificate."""
+    """Judge Conjecture 5.3 in total variation by the witness, a data sequence, of a certificate."""
     certificate: Any = load_certificate("tv-paper-matrix")
     margin = witness_margin(certificate)
     verdict = "does not hold" if margin > 1e-6 else "not decided"
@@ -141,7 +147,11 @@ def judge_variation_certificate(_: Found, source: str) -> Claim:
 
 
 def judge_axes(found: Found, source: str) -> Claim:
-    """Judge that around a column success falls slowly along one axis and rapidly along another."""
+    """Judge the claim that success falls slowly along one axis and rapidly along another.
+
+    The axes are directions in which a column of the learner's matrix is changed; the claim says
+    that they are perpendicular.
+    """
     fits = fit_cones(found)
     limit = family_quantile(2 * len(fits), degrees=len(found[0].batches) - 1)
     margin = np.exp(np.minimum(limit * fits.log_ratio_stderr, 50.0))

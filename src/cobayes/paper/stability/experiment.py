@@ -59,9 +59,9 @@ class CaseRates:
         Matrix, prior and kind of learners.
     learners : DataFrame
         See `learners_of`; "success" with "success_stderr"; "success_low" and "success_high", bounds
-        on it if every sequence were continued to its end; "num_lessons" and "num_unfinished". If
-        priors differ, also the proved bounds "bound_low" and "bound_high", and the lower bounds of
-        Conjecture 5.3, by `PROMISES`.
+        on the success rate if every sequence were infinitely long; "num_lessons" and
+        "num_unfinished". If the learners differ in their priors, also the proved bounds "bound_low"
+        and "bound_high", and the lower bounds of Conjecture 5.3, by `PROMISES`.
     batches : ndarray
         Success rates in batches of equally many sequences, (batches, learners).
     """
@@ -105,14 +105,14 @@ def joined(found: Sequence[CaseRates]) -> pd.DataFrame:
 def success_shard(
     parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
 ) -> Mapping[str, Any]:
-    """Draw teaching sequences; return sums over them of every learner's last belief.
+    """Draw teaching sequences; return statistics of every learner's last belief in the truth.
 
     Parameters
     ----------
     parameters
         "matrix", "teacher_prior"; "column", the position of the learners' own column, or None;
-        "learners", their columns or else their priors; "batch", the number of sequences per batch,
-        of which the mean is kept.
+        "learners", their columns, or their priors if "column" is None; "batch", the number of
+        sequences per batch, of which the mean is kept.
     seed_sequence
         The seed of the shard.
     num_samples
@@ -245,8 +245,9 @@ def fit_rays(rates: CaseRates) -> pd.DataFrame:
 def fit_cones(found: Sequence[CaseRates]) -> pd.DataFrame:
     """Fit the fall of success around the perturbed column of each case, by direction.
 
-    The fall is ``s(0) - s = r F(angle)`` with F of four harmonics. An axis has two ends: the mean
-    of F over both is its speed.
+    At distance r from the column the fall is modelled as ``s(0) - s = r F(angle)``, with F a
+    Fourier series of four harmonics. An axis has two opposite directions; the mean of F over both
+    is the speed along this axis.
 
     Returns
     -------
@@ -322,7 +323,10 @@ def deviance_limit(count: int) -> float:
 
 
 def used_share(learners: pd.DataFrame, distance: Distance) -> tuple[pd.Series, pd.Series]:
-    """Return failure rate / Conjecture 5.3's bound, and its standard error; NaN at the centre."""
+    """Return failure rate / Conjecture 5.3's bound on it, and the standard error of this ratio.
+
+    Both are NaN at the centre, where the bound is zero.
+    """
     allowed = 1.0 - learners[PROMISES[distance][0]]
     allowed = allowed.where(allowed > 0.0)
     failures = 1.0 - learners.success_high.clip(upper=1.0)
@@ -348,7 +352,7 @@ def _waves(angle: Array) -> Array:
 
 
 def _curve_angle(own: Array, target: Array) -> float:
-    """Return the direction in which the divergence from the target does not change."""
+    """Return the angle of the direction in which the divergence from the target is constant."""
     # The gradient of log(mean of ratios) - mean of log(column).
     gradient = 1.0 / (target * (own / target).sum()) - 1.0 / (len(own) * own)
     x, y = plane_basis(len(own)) @ gradient

@@ -71,7 +71,7 @@ def four_panels(found: Found, seed: int) -> Figures:
 
 
 def disc_grid(found: Found, _: int) -> Figures:
-    """Return the picture of Figure S2: discs of learners, enlarged, for all cases."""
+    """Return the picture of Figure S2: the success rates on the disc of learners of each case."""
     from matplotlib.figure import Figure
 
     matrices = list(dict.fromkeys(rates.case.matrix for rates in found))
@@ -135,18 +135,18 @@ def direction_grid(found: Found, seed: int) -> Figures:
 
 
 def belief_grid(found: Found, _: int) -> Figures:
-    """Return the picture of Figure S5: success against the learner's prior in the truth."""
+    """Return the picture of Figure S5: success against the learner's prior of the truth."""
     return {"figure-s5": _grid(found, draw_against_belief, BELIEF, share_y=True)}
 
 
 def distance_grid(found: Found, _: int) -> Figures:
-    """Return the picture of Figure S6: success against the distance of the priors."""
+    """Return the picture of Figure S6: success against the distance between the priors."""
     grid = _grid(found, draw_against_distance, DISTANCE, panel_height=2.1, share_y=True)
     return {"figure-s6": grid}
 
 
 def column_panels(found: Found, _: int) -> Figures:
-    """Return the panels of Figure 5: each column, and the disc around it enlarged."""
+    """Return the panels of Figure 5: all changes of a column, and the disc around it enlarged."""
     figures = {}
     for rates in found:
         for width, suffix in ((None, ""), (215.0, "-enlarged")):
@@ -189,7 +189,7 @@ def column_grid(found: Found, _: int) -> Figures:
 
 
 def draw_rays(rates: CaseRates, ax: Axes, *, seed: int, with_markers: bool = False) -> None:
-    """Draw success against distance, one line per ray, and Conjecture 5.3's line."""
+    """Draw success against distance, one line per ray, and Conjecture 5.3's lower bound."""
     learners = rates.learners.loc[(rates.learners.ray >= 0) | (rates.learners.kind == CENTRE)]
     colors = RAY_COLORS if rates.case.kind == "disc" else _shades(seed)
     for ray in learners.ray[learners.ray >= 0].unique():
@@ -206,7 +206,7 @@ def draw_rays(rates: CaseRates, ax: Axes, *, seed: int, with_markers: bool = Fal
 
 
 def draw_against_belief(rates: CaseRates, ax: Axes, size: float | None = None) -> None:
-    """Draw success against the learner's prior in the truth, between the proved bounds."""
+    """Draw success against the learner's prior of the truth, with the proved bounds."""
     taught = float(rates.case.teacher_prior[0])
     corners = np.unique([0.0, 1.0 - taught, taught, 1.0])
     lower, upper = frechet(taught, corners)
@@ -219,7 +219,7 @@ def draw_against_belief(rates: CaseRates, ax: Axes, size: float | None = None) -
 
 
 def draw_against_distance(rates: CaseRates, ax: Axes, size: float | None = None) -> None:
-    """Draw success against the distance of the priors, with Conjecture 5.3's line."""
+    """Draw success against the distance between the priors, with Conjecture 5.3's lower bound."""
     line, label = [[0.0, rates.case.teacher_prior[0]], [1.0, 0.0]], "Conjecture 5.3, lower bound"
     ax.plot(*line, color=VERMILION, linewidth=1.1, zorder=2, label=label)
     _draw_learners(ax, rates.learners.distance, rates.value, size)
@@ -323,7 +323,7 @@ def _grid(
 
 
 def _shades(seed: int) -> list[tuple[float, float, float, float]]:
-    """Return the colours of the directions: lighter for a larger angle to the truth."""
+    """Return the colours of the directions: lighter for a larger angle to the truth's corner."""
     import matplotlib as mpl
 
     away = spherical_coordinates(random_directions(seed))[:, 0]
@@ -395,5 +395,8 @@ def _name_crosses(ax: Axes, crosses: Array, names: Sequence[str], dots: Array) -
 
 
 def _space(spots: Array, others: Array) -> Array:
-    """Return the distance of each spot from the nearest other one; names are wider than high."""
+    """Return the distance of each spot from the nearest of `others`.
+
+    Vertical distances are multiplied by 1.6, because names are wider than high.
+    """
     return np.linalg.norm((spots[:, None] - others) * [1.0, 1.6], axis=2).min(axis=1)
