@@ -91,7 +91,7 @@ struct TeachingEnds {
   bool* is_known;              // (learners, lessons): whether the belief determines the hypothesis that the learner converges to
 };
 
-// What a rule is asked at each belief: likelihoods and posteriors are (n, m), updated beliefs (m,).
+// What a rule computes at each belief: likelihoods and posteriors are (n, m), updated beliefs (m,).
 enum class Quantity { LIKELIHOODS, LOG_LIKELIHOODS, POSTERIORS, UPDATED, UPDATED_LOGS };
 
 // A rule's responses to `size` log-beliefs.

@@ -72,7 +72,7 @@ class NewtonLanes {
       for (int k = j + 1; k < m; ++k) F[j][k] = v[j] * F[j][k] * v[k];
     }
     const int last = m - 1;
-    // Swap the largest column with the last column, lane by lane.
+    // In each lane, swap the column with the largest sum and the last column.
     Vec most = sums[last], pinned = broadcast(last);
     for (int j = 0; j < last; ++j) {
       const Mask is_more = sums[j] > most;

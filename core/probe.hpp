@@ -9,10 +9,10 @@
 // Let h be the column with the largest sum. With delta = 1 - min_j J_jh, the error is at most 2 delta / (1 - delta) times the last
 // change (Doeblin, as in sweeps.hpp). If this is within the tolerance, no step is needed.
 //
-// The first vector is the difference of the indicators of h and of the column f with the smallest J_fh (and a sum that is not negligible),
-// of equal norms, minus its mean. It has a component along slow modes that separate the columns around h from others. If h is coupled to two
-// groups of columns that are not coupled to each other, the slow mode is zero at h; then f, which is in one of the groups, contributes
-// the component.
+// The first vector is the difference of two indicators of equal norms, minus the mean of this difference: the indicators of h and of the
+// column f that has the smallest J_fh among the columns whose sum is not negligible. It has a component along slow modes that separate
+// the columns around h from others. If h is coupled to two groups of columns that are not coupled to each other, the slow mode is zero at
+// h; then f, which is in one of the groups, contributes the component.
 #pragma once
 #include "problem.hpp"
 
@@ -191,7 +191,7 @@ class Probe : SideBySide<L> {
   }
 
   const Problem& p;
-  int n, m, largest[L];  // largest: position of the column with the largest sum in arrays (m, L)
+  int n, m, largest[L];  // largest: by lane, the position in arrays (m, L) of the column with the largest sum
   Scalings* s = nullptr;
   double* rate = nullptr;     // by problem
   Array<int> open, farthest;  // problems without a sufficient bound; by problem: column f

@@ -16,10 +16,10 @@ inline constexpr double SMALLEST = 1e-70, LARGEST = 1e70;
 inline constexpr double WEAK_COUPLING = 1e-3;
 inline constexpr double ROUNDING = 1e-15;  // relative rounding error of a factor, about 5 units in the last place; the smallest reported error
 
-// Ctrl-C sets this flag of the call that the thread works for; long loops check it.
+// Points to the flag of the call that this thread works for. Ctrl-C sets the flag; long loops check it.
 inline thread_local const std::atomic<bool>* stop_flag = nullptr;
 inline bool is_stopped() { return stop_flag && stop_flag->load(std::memory_order_relaxed); }
-// Sets the flag of this thread for the length of one call.
+// Lets `stop_flag` of this thread point to the flag of a call until the call ends.
 struct StopScope {
   explicit StopScope(const std::atomic<bool>& stop) { stop_flag = &stop; }
   ~StopScope() { stop_flag = nullptr; }
@@ -125,7 +125,7 @@ struct Problem {
 // out = A x, for L vectors side by side: (columns, L) to (rows, L). A is (rows, columns), and `flipped` its transpose.
 template <int L>
 void multiply(const double* A, const double* flipped, int rows, int columns, const double* x, double* out) {
-  if constexpr (L == 1) {  // vectors over rows
+  if constexpr (L == 1) {  // a Vec has consecutive rows
     int i = 0;
     auto some = [&](auto count) {
       constexpr int V = count;
@@ -145,7 +145,7 @@ void multiply(const double* A, const double* flipped, int rows, int columns, con
       for (int j = 0; j < columns; ++j) sum += flipped[size_t(j) * rows + i] * x[j];
       out[i] = sum;
     }
-  } else {  // vectors over problems, as many rows at a time as fill eight registers
+  } else {  // a Vec has one row of several problems; as many rows at a time as fill eight registers
     constexpr int V = L / NATIVE, R = 8 / V;
     int i = 0;
     auto some = [&](auto count) {

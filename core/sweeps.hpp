@@ -9,7 +9,7 @@
 //
 // The error after the last change follows from rho, the factor by which a sweep reduces the error. Let delta = 1 - min_i S_ih / r_i,
 // S the scaled table and h the column with the largest sum. A sweep reduces the spread max - min of the errors of log w, and that of
-// log u, at least by delta (Doeblin), so the error is at most 2 delta / (1 - delta) times the last change. If this bound exceeds the
+// log u, at least by the factor delta (Doeblin), so the error is at most 2 delta / (1 - delta) times the last change. If this bound exceeds the
 // tolerance although the change does not, probe.hpp estimates rho; a problem whose estimated error is too large is swept again.
 //
 // Every sum is taken in the order of its index, so lanes and single problems have the same bits.
@@ -188,7 +188,7 @@ class Sweeps : SideBySide<L> {
     put(gram11 + at, s00), put(gram12 + at, s01), put(gram22 + at, s11);
     put(age + at, select(is_near, age_ + 1.0, T{})), put(sweeps + at, count), put(rate_now + at, rate_);
     if (!any(is_active & (is_small | is_late))) return 0;
-    // The error after a plain last step: by the bound delta, else as a geometric series with the estimated rate.
+    // The error after a plain last step: the bound by delta, if it is within the tolerance, else a geometric series with the estimated rate.
     for (unsigned open = lanes_in(is_small & (get(bound + at) == UNKNOWN)); open; open &= open - 1) {
       const int lane = at + __builtin_ctz(open);
       bound[lane] = bound_error(lane);
@@ -261,7 +261,7 @@ class Sweeps : SideBySide<L> {
   const double small_change;  // the bound by delta is computed when the change is below this
   Scalings* s = nullptr;
   Array<int> tasks, asked;
-  bool is_first = true;       // problems start at `start`, not at their last factors
+  bool is_first = true;       // the first pass: problems start at `start`, not at their last factors
   Array<double> rate;         // by problem: the estimated rate
   Array<char> is_unproved;    // by problem: whether delta gives no sufficient bound, so that a probe must estimate rho
   Array<int> start_of;        // (m + 1,): position of column h's start in `starts`, or -1

@@ -24,7 +24,8 @@ namespace core::CORE_ISA {
 inline constexpr double TIE = 1e-11;  // relative; above the rounding errors of sums, below the accuracy of 1e-9 that results have
 inline constexpr double NEGLIGIBLE = 1e-290;  // relative to the total; smaller column sums are treated as zero, so that TIE times a flow is a normal number
 
-// The components. An entry survives if it is positive and its row and column have the same label; -1: in no component.
+// The components. The label of a kind of rows or of a column is the number of its component, -1 for none. An entry survives if it is
+// positive and its row and column have the same label.
 struct Components {
   int size = 0, num_blocks = 0;
   Array<int> kind_label, column_label;
@@ -322,7 +323,7 @@ class BlockFinder {
   Array<int> kind_part, column_part, kind_parent, column_parent, queue, stack, kinds, columns;
 };
 
-// EXACT (0): a scaled table has the sums and all positive entries. LIMIT (1): it has the sums, but some positive entries vanish.
+// EXACT (0): a scaled table has the sums, and no positive entry vanishes. LIMIT (1): it has the sums, but some positive entries vanish.
 // INFEASIBLE (2): no table with these zeros has the sums.
 inline int status_of(const Pattern& p, const Components& found, const double* kind_sums, const double* column_sums) {
   bool vanishes = false;

@@ -1,8 +1,8 @@
 """The native core: scaling, rules, lessons, exact rounds and rates of random matrices.
 
-Beliefs are logarithms, arrays are float64 and contiguous. Results depend on the arguments alone:
-batches and single calls, any number of threads and any instruction set give the same bits. No
-exception is raised for numerical reasons: each result has an estimated error, which is infinite
+Beliefs are passed as logarithms; arrays are float64 and contiguous. Results depend on the arguments
+alone: batches and single calls, any number of threads and any instruction set give the same bits.
+No exception is raised for numerical reasons: each result has an estimated error, which is infinite
 where no solution was found. Axes: beliefs (k), data (n), hypotheses (m).
 """
 

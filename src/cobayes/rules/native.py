@@ -19,7 +19,7 @@ from cobayes.rules.response import LOOSEST, Response
 
 Array = NDArray[np.float64]
 
-# `Pragmatic.at_certainty` gives every hypothesis but one the log-belief minus this number.
+# `Pragmatic.at_certainty` sets the log-belief in every other hypothesis to -_DOUBT.
 _DOUBT = 1e8
 
 # The largest finite depth. Each depth is one pass over the matrix; more would take too long.
@@ -102,7 +102,7 @@ class BI(NativeRule):
 
     def __init__(self, matrix: MatrixLike) -> None:
         super().__init__(matrix, None, 1e-12, kind="recursion")
-        # A derived class with its own `respond` may depend on the belief.
+        # The likelihood of a derived class with its own `respond` may depend on the belief.
         self.depends_on_belief = self.core is None
 
     def _restricted(self, model: Model, prior: Array) -> Rule:

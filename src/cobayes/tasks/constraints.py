@@ -122,7 +122,7 @@ class WithoutRepeats(Around):
         model = self.task.matrix_at(within)
         is_new = np.ones(model.num_data, dtype=bool)
         is_new[list(shown)] = False
-        # In other tasks data may become available later.
+        # Only in a constant task: in other tasks data may become available later.
         if self.task.is_constant:
             is_new &= self.task.available_at(within)
         if hypothesis is not None:

@@ -201,7 +201,7 @@ def as_state(content: Any) -> State:
 
 
 def draw_outcome(outcomes: tuple[tuple[State, float], ...], rng: np.random.Generator) -> State:
-    """Return one of the next states; a random number is used only if there are several."""
+    """Draw one of the possible next states; no random number is used if there is only one."""
     if len(outcomes) == 1:
         return outcomes[0][0]
     chances = np.cumsum([chance for _, chance in outcomes])

@@ -230,15 +230,15 @@ class _Pattern:
         return found
 
     def rates(self, share: Array) -> Array:
-        """Return the rate of each taught hypothesis: the smallest mean of g over its rivals."""
+        """Return the rate of each taught hypothesis: the minimum over rivals of the mean of g."""
         return np.array([(share @ terms).min() for terms in self.tangents(share)])
 
 
 def _patterns(matrix: Array, taught: list[int]) -> list[_Pattern]:
     """Group the taught hypotheses by their possible data.
 
-    A hypothesis whose set of data no other hypothesis has is left out: its rate is infinite under
-    any data prior.
+    A hypothesis is left out if no other hypothesis allows exactly the same data: its rate is
+    infinite under any data prior.
     """
     allowed = matrix > 0.0
     with np.errstate(divide="ignore"):
