@@ -13,12 +13,12 @@ from cobayes.errors import CobayesError
 
 
 def normal_quantile(confidence: float) -> float:
-    """Return z such that a normal variable is within z standard deviations of its mean.
+    """Return the half-width, in standard deviations, of a normal interval with this confidence.
 
     Parameters
     ----------
     confidence
-        The probability of this event, strictly between 0 and 1.
+        Strictly between 0 and 1.
     """
     from scipy.special import ndtri
 

@@ -98,7 +98,8 @@ def log_likelihood(
     Returns
     -------
     callable
-        From the free parameters, (p,), to the log-likelihood; minus infinity outside of the bounds.
+        A function of the free parameters, (p,), that returns the log-likelihood; outside of the
+        parameters' bounds it returns minus infinity.
 
     Examples
     --------

@@ -144,7 +144,7 @@ def nearby(file: Path) -> str:
 
 
 def _to_entries(file: Path, table: Cells) -> Entries:
-    """Turn cells into numbers; the error names the first that is not a finite number >= 0."""
+    """Turn cells into numbers; the error names the first cell without a finite number >= 0."""
     if not table.rows or not table.rows[0]:
         raise CobayesError(
             f"{file} holds no numbers.",

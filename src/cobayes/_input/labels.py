@@ -30,7 +30,7 @@ def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple
     Parameters
     ----------
     labels
-        The user's labels; None numbers the positions from zero.
+        The user's labels; None stands for the positions as texts, "0", "1", ...
     count
         The required number of labels.
     kind
@@ -162,7 +162,10 @@ def as_distribution(
 def _not_a_distribution(
     array: NDArray[np.float64], labels: tuple[str, ...], kind: str, name: str
 ) -> CobayesError:
-    """Return the error about the first entry that is not a probability, or the first wrong sum."""
+    """Return the error about an invalid distribution or batch of distributions.
+
+    It names the first entry that is negative or not finite, or else the first sum that is not one.
+    """
     is_bad = ~((array >= 0.0) & (array < np.inf))
     if is_bad.any():
         *which, position = np.argwhere(is_bad)[0]
@@ -189,11 +192,12 @@ def aligned(values: Any, labels: tuple[str, ...], kind: str, name: str) -> Any:
     Parameters
     ----------
     values
-        A mapping, a Series or a DataArray of one dimension; other values have no labels.
+        Numbers by label: a mapping, a Series or a DataArray of one dimension. Other values are
+        taken to be in the order of the labels.
     labels, kind
         The labels, and their kind: "datum" or "hypothesis".
     name
-        What to call the values in an error message.
+        The name of the values in error messages.
     """
     if hasattr(values, "dims") and hasattr(values, "coords"):
         (dim, *more) = values.dims or ("",)

@@ -179,7 +179,7 @@ def require_entries(
     *,
     empty_allowed: bool = False,
 ) -> None:
-    """Raise an error unless entries are finite and not negative, with no empty row or column.
+    """Raise an error unless entries are finite and >= 0, and no row or column has only zeros.
 
     Parameters
     ----------

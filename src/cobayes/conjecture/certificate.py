@@ -32,10 +32,10 @@ FOLDER = resources.files("cobayes") / "data" / "conjecture"
 FORMAT = 2
 # A counter-example is confirmed if the failure rate exceeds its bound by six standard errors.
 STANDARD_ERRORS = 6.0
-# The largest number of pairs of a coupling; otherwise it is the number of lessons divided by the
-# prior of the taught hypothesis.
+# The largest number of pairs of a coupling. Up to this limit the number is that of the lessons
+# divided by the prior of the taught hypothesis.
 MOST_PAIRS = 20_000_000
-# The longest witness: its data are observed one by one, in about 0.1 ms each.
+# The largest number of data in a witness; a check observes them one by one, in 0.1 ms each.
 LONGEST_WITNESS = 10_000
 # `num_rounds` and `max_leaves` of `success_enclosure`; a tree of this size takes about a second.
 ENCLOSURE_ROUNDS, ENCLOSURE_LEAVES = 100, 100_000

@@ -173,7 +173,7 @@ class _Sequences:
     def follow(self, num_rounds: int, position: int, rng: Any) -> Array:
         """Return the weighted absolute difference of the two beliefs in a hypothesis, (count,).
 
-        It is divided by the L1 size of the perturbation.
+        The difference is divided by the L1 size of the perturbation.
         """
         stream = generator(rng)
         for _ in range(num_rounds):

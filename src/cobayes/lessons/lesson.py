@@ -342,7 +342,7 @@ def run_lesson(
 
 
 def require_left(num_rounds: int, task: Task, state: State, name: str, taught: int | None) -> None:
-    """Raise an error if a task in this state has too few data for the number of rounds."""
+    """Raise an error if the task, from this state on, has data for fewer rounds than asked for."""
     left = task.rounds_left(state, taught)
     if left is not None and num_rounds > left:
         raise CobayesError(

@@ -266,7 +266,7 @@ class Search:
         )
 
     def available(self, node: Node) -> NDArray[np.bool_]:
-        """Return which data both tasks allow to be shown at a node, (n,)."""
+        """Return which data the tasks of both agents allow at a node, (n,)."""
         by_learner = self._rule.task.available_at(node.learner_state)
         return self._task.available_at(node.state) & by_learner
 

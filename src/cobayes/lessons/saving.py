@@ -135,7 +135,7 @@ def to_plain(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def from_plain(content: dict[str, Any]) -> dict[str, Any]:
-    """Make the content again from which `to_plain` made this one; arrays remain lists."""
+    """Undo `to_plain`: make the tasks and rules again; arrays remain lists."""
     made: list[Any] = []
 
     def decode(item: Any) -> Any:

@@ -237,7 +237,7 @@ def _play_one(agents: Agents, num_rounds: int, rng: np.random.Generator) -> tupl
 def _kept_paths(
     keep_paths: bool | Sequence[int] | None, num_rounds: int, num_lessons: int, model: Model
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the rounds at which log-beliefs are kept, and the number of lessons kept.
+    """Return the rounds whose log-beliefs are kept, and the number of lessons with kept paths.
 
     An error is raised if the lessons would take too long or the paths too much memory.
     """

@@ -102,7 +102,7 @@ class Coupling:
             raise CobayesError(
                 f"in {self.num_lessons} pairs the teacher never ended at {name!r}, whose prior "
                 f"is {self.teacher_prior[h]:.2g}.",
-                'take more pairs, or method="lessons", which teaches it every time.',
+                'take more pairs, or method="lessons", which teaches it in every lesson.',
             )
         sampling = float(self.confusion_stderr[h, h])
         if num_taught < FEW:

@@ -378,9 +378,10 @@ class _Tree:
 
 
 def _different_data(agents: tuple[_Agent, _Agent]) -> tuple[NDArray[np.intp], Array]:
-    """Return one datum of each set with proportional rows, and the sets' probabilities.
+    """Return one datum of each set of data with proportional rows, and the sets' probabilities.
 
-    Data with proportional rows have the same effect; proportionality is checked in fractions.
+    Data with proportional rows lead to the same beliefs. Proportionality is checked with exact
+    fractions.
     """
     share = agents[0].data_prior
     kinds: dict[tuple[Fraction, ...], list[int]] = {}

@@ -52,7 +52,8 @@ class Robustness(Result):
     moved_rates : tuple of SuccessRate
         The success rates at these priors.
     worst : int
-        The position of the most dangerous direction, with the largest loss of success per distance.
+        The position of the most dangerous direction: the one with the largest failure rate, one
+        minus the success rate, per unit of distance.
     worst_rate : SuccessRate
         The success rate in this direction, from new lessons.
     teacher_prior, learner_prior : ndarray
@@ -83,12 +84,12 @@ class Robustness(Result):
 
     @property
     def worst_prior(self) -> Array:
-        """The learner's prior at the end of the most dangerous direction, (m,)."""
+        """The learner's prior after the move in the most dangerous direction, (m,)."""
         return self.moved_priors[self.worst]
 
     @property
     def worst_slope(self) -> float:
-        """Loss of success per unit of distance in the most dangerous direction."""
+        """One minus the success rate, per unit of distance, in the most dangerous direction."""
         return float((1.0 - self.worst_rate.value) / self.distances[self.worst])
 
     def describe_direction(self, position: int | None = None) -> str:
@@ -261,9 +262,9 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
 def _directions(m: int, hypothesis: int, num_random: int, rng: np.random.Generator) -> Array:
     """Return directions of length one, (k, m).
 
-    Two move probability between the taught hypothesis and all others. Others move probability from
-    one hypothesis to another or, if there are many, between each hypothesis and all others. The
-    last `num_random` are random.
+    The first two move probability from the taught hypothesis to all others, and back. The next ones
+    move probability from one hypothesis to another or, with more than `MOST_PAIRED` hypotheses,
+    between each hypothesis and all others. The last `num_random` are random.
     """
     away = np.full(m, 1.0 / (m - 1))
     away[hypothesis] = -1.0

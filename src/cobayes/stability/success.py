@@ -87,7 +87,10 @@ class SuccessRate(Result):
 
     @property
     def stderr(self) -> float:
-        """The root of the sum of squares of `sampling_stderr` and half of `upper - lower`."""
+        """The standard error, which includes the effect of unfinished lessons.
+
+        It is the square root of ``sampling_stderr**2 + ((upper - lower) / 2)**2``.
+        """
         return math.hypot(self.sampling_stderr, (self.upper - self.lower) / 2.0)
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:

@@ -46,7 +46,7 @@ class GridWorldEnv(gymnasium.Env):
     discount
         Discount of the paper's board, if no world is given.
     goal
-        The agent's goal, by position or label; None draws one at every reset.
+        The agent's goal, by position or label; if it is None, every reset draws a goal.
     rule
         The watcher's rule: "SCBI", "BI", or a rule made from the world.
     prior

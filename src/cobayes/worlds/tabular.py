@@ -153,7 +153,7 @@ def _read_outcomes(
                 )
             rows.append(found)
     width = max(map(len, rows))
-    # Padding has probability zero and repeats an existing next state.
+    # Shorter lists of outcomes are padded: the first next state is repeated with probability 0.
     padded = np.array([[*row, *[(row[0][0], 0.0)] * (width - len(row))] for row in rows])
     padded = padded.reshape(len(states), len(names), width, 2)
     return padded[..., 0].astype(np.intp), padded[..., 1].copy()
