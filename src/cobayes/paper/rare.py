@@ -114,7 +114,7 @@ def exception_probabilities(
     num_estimates
         The number of estimates; each has its own population.
     num_particles
-        Matrices in a population.
+        The number of matrices in a population.
     num_sweeps
         The number of moves of every column of every matrix at each level.
     rng

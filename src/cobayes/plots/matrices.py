@@ -66,7 +66,7 @@ def plot_matrix(
         write_values = rows <= _MAX_WRITTEN_ROWS and columns <= _MAX_WRITTEN_COLUMNS
     if write_values:
         for (i, j), value in np.ndenumerate(model.matrix):
-            # cividis is light above its middle.
+            # Large values have light colours in cividis, on which black text is readable.
             color = "black" if value - low > 0.55 * (high - low) else "white"
             ax.text(j, i, f"{value:.3g}", ha="center", va="center", fontsize="small", color=color)
     if title is not None:

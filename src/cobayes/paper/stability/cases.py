@@ -180,9 +180,9 @@ def learners_of(case: Case, effort: Effort, seed: int) -> pd.DataFrame:
     """Return the learners of a case; random priors and directions depend on the seed.
 
     Columns are the "kind" ("centre", "disc", "directions", "uniform", "equal divergence" or
-    "mixture"), the "ray" (-1 for none), the "distance" of the prior or the column from the
-    teacher's, and the prior or column itself, see `points_of`. ``attrs["num_left_out"]`` is the
-    number of points outside the open simplex.
+    "mixture"), the number of the "ray" (-1 for none), the "distance" of the prior or the column
+    from the teacher's, and the prior or column itself, see `points_of`. ``attrs["num_left_out"]``
+    is the number of points outside the open simplex.
     """
     if case.column is not None:
         return _with_columns(case, case.column, effort)
@@ -208,10 +208,10 @@ def points_of(learners: pd.DataFrame) -> Array:
 
 
 def circles(centre: Array, num_circles: int, radius: float) -> tuple[Array, NDArray[np.int64]]:
-    """Return points on circles around a distribution over three items, and their rays.
+    """Return points on circles around a distribution over three items, and their rays' numbers.
 
     The i-th circle has 6 i points, so that six rays pass through all circles. The first ray points
-    towards the first corner; a point on no ray has the ray -1.
+    towards the first corner of the simplex; a point on no ray has the number -1.
     """
     first, second = plane_basis(3)
     points, rays = [], []
@@ -235,7 +235,7 @@ def spherical_coordinates(directions: Array) -> Array:
     """Return the angles (phi, theta) of directions in the simplex of four hypotheses, (k, 2).
 
     The axis ``phi = 0`` points towards the first corner; the half-plane ``theta = 0`` contains the
-    second.
+    second corner.
     """
     x, y, z = (directions @ axis for axis in plane_basis(4))
     return np.stack([np.arctan2(np.hypot(y, z), x), np.arctan2(z, y)], axis=-1)
@@ -245,7 +245,7 @@ def plane_basis(num_coordinates: int) -> Array:
     """Return an orthonormal basis of the vectors that sum to zero, (m - 1, m).
 
     The first vector points towards the first corner of the simplex, the second lies in the
-    plane of the first two corners, and so on.
+    plane of the simplex's centre and first two corners, and so on.
     """
     basis = np.zeros((num_coordinates - 1, num_coordinates))
     for k in range(num_coordinates - 1):
