@@ -231,8 +231,11 @@ def test_a_number_of_rounds_beyond_any_tree_is_no_bare_exception(matrix, num_rou
     assert 0.0 <= found.lower <= found.upper <= 1.0
 
 
-def test_nothing_is_proved_where_numbers_underflow():
-    found = cb.success_enclosure([[1.0, 1.0, 1e-310], [1.0, 1.0, 1.0]], 0, num_rounds=3)
+@pytest.mark.parametrize(
+    "matrix", [[[1.0, 1.0, 1e-310], [1.0, 1.0, 1.0]], [[1.0, 1e-200], [1e200, 1e308]]]
+)
+def test_nothing_is_proved_where_numbers_underflow_or_overflow(matrix):
+    found = cb.success_enclosure(matrix, 0, num_rounds=3)
     assert 0.0 <= found.lower <= found.upper <= 1.0
 
 

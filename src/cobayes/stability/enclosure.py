@@ -255,10 +255,13 @@ class _Agent:
         # For any v there is a u such that the row sums of diag(u) M diag(v) are the data prior.
         # This matrix is the exact scaling to the belief given by its column sums. Here v comes from
         # the likelihood's first row.
-        factors = likelihoods[:, 0] * beliefs / matrix[0]
-        rows = matrix * factors[:, None, :]
-        # Nothing is proved where numbers underflow: their relative rounding errors have no bound.
+        with np.errstate(over="ignore"):
+            factors = likelihoods[:, 0] * beliefs / matrix[0]
+            rows = matrix * factors[:, None, :]
+        # Nothing is proved where numbers underflow or overflow: their relative rounding errors have
+        # no bound.
         is_normal = (factors > SMALLEST).all(axis=1) & (rows > SMALLEST).all(axis=(1, 2))
+        is_normal &= (rows < 1.0 / SMALLEST).all(axis=(1, 2))
         rows[~is_normal] = 1.0
         rows /= rows.sum(axis=2, keepdims=True)
         columns = (share[:, None] * rows).sum(axis=1)
@@ -277,7 +280,7 @@ class _Agent:
         local = math.exp(4.0 * SMALL_ERROR) * (1.0 + 100.0 * rounding) / overlap
         growth = np.minimum(local, self.most_growth)
         found = growth * (errors + residual)
-        is_proved = is_normal & (found <= SMALL_ERROR) & np.isfinite(rows).all(axis=(1, 2))
+        is_proved = is_normal & (found <= SMALL_ERROR)
         return rows, np.where(is_proved, found + 2.0 * rounding, np.nan)
 
 
