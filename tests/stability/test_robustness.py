@@ -115,6 +115,11 @@ def test_a_radius_that_is_no_positive_number_is_refused(radius):
         robustness([[0.6, 0.3], [0.4, 0.7]], hypothesis=0, radius=radius)
 
 
+def test_a_prior_below_the_normal_range_is_no_direction():
+    found = robustness(np.eye(3) + 1.0, 0, num_lessons=20, prior=[5e-309, 0.5, 0.5])
+    assert np.isfinite(found.worst_slope)
+
+
 def test_a_table_with_one_datum_is_refused():
     with pytest.raises(CobayesError, match="one datum"):
         robustness([[0.2, 0.8]], hypothesis=0)

@@ -94,3 +94,5 @@ def test_products_that_vanish_are_an_error_and_not_a_zero():
         cb.sets_of([[1e-200, 1.0], [1e-200, 1.0], [1.0, 1.0]], 2)
     with pytest.raises(cb.CobayesError, match="out of the range of float64"):
         cb.sets_of([[1e200], [1e200]], 2)
+    with pytest.raises(cb.CobayesError, match="out of the range of float64"):
+        cb.sets_of([[1e200, 1.0], [1e200, 1.0], [0.0, 1.0], [1.0, 1.0]], 3)

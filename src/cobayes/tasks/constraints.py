@@ -384,7 +384,7 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     members = np.array(list(combinations(range(n), size)))
     products, is_possible = np.ones((count, m)), np.ones((count, m), dtype=np.bool_)
     for column in members.T:
-        with np.errstate(over="ignore"):  # raises an error below
+        with np.errstate(over="ignore", invalid="ignore"):  # raises an error below
             products *= model.matrix[column]
         is_possible &= model.matrix[column] > 0.0
     found = products[is_possible]
