@@ -189,8 +189,8 @@ def robustness(
     own, theirs = np.exp(pair.teacher_prior), np.exp(pair.learner_prior)
     directions = _directions(len(own), position, num_random, second)
     steps, distances = _steps(own, directions, radius)
-    # A direction that takes probability from a hypothesis with prior zero has distance zero. A slope
-    # per unit of a distance below float64's normal range would overflow.
+    # A direction that takes probability from a hypothesis with prior zero has distance zero. The
+    # slope per unit of a distance below the normal range of float64 would overflow.
     kept = distances >= np.finfo(np.float64).tiny
     directions, distances, priors = directions[kept], distances[kept], own + steps[kept]
     options: dict[str, Any] = {"num_lessons": num_lessons, "prior": own, "level": level}
