@@ -64,7 +64,7 @@ struct TeachingPlan {
 // All sequences of data; see trees.hpp.
 struct TreePlan {
   const int64_t* data;         // (num_data,) one datum of each group of data that lead to the same posterior
-  const double* copies;        // (num_data,) the probability of the group, divided by that of its datum
+  const double* copies;        // (num_data,) the probability of each group, divided by that of its datum in `data`
   int num_data, hypothesis;
 };
 

@@ -114,7 +114,7 @@ class Follower {
       if (answers.has_labels) entry = select(load(answers.column_label.at(at) + j * W) == label, entry, Vec{});
       const Vec before = load(x + j * W), value = before * (entry * load(column + j * W));
       apart |= (value < 0x1p-700) & (before > 0.0) & (entry > 0.0);  // the belief might underflow when divided by the total
-      apart |= value > MOST_SHIFTED;  // a belief that is left out of the total because of its shift might not be negligible
+      apart |= value > MOST_SHIFTED;  // with a shift, this belief is left out of the total, but it may be too large for that
       store(joint + j * NATIVE, value);
       total += as_number(value, load(s + j * W));
     }

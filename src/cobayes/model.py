@@ -314,7 +314,7 @@ def as_model(matrix: MatrixLike) -> Model:
 
 
 def as_task(matrix: MatrixLike | Task) -> Task:
-    """Return a task unchanged, and the `Model` of a matrix."""
+    """Return a task unchanged; convert a matrix to a `Model`."""
     if isinstance(matrix, Model):
         return matrix
     return require_usable(matrix) if isinstance(matrix, Task) else Model(matrix)

@@ -212,7 +212,7 @@ def test_the_standard_error_covers_what_stopping_hides():
 
 
 def test_a_coupling_in_which_nobody_ended_at_what_is_taught_says_so():
-    with pytest.raises(cb.CobayesError, match="never ended at '0', whose prior is 1e-12"):
+    with pytest.raises(cb.CobayesError, match="never converged to '0', whose prior is 1e-12"):
         cb.success_rate(
             TWO,
             hypothesis=0,

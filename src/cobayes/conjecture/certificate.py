@@ -169,8 +169,8 @@ class LimitCertificate(_Claim):
     num_rounds, num_lessons : int
         The number of rounds and lessons of a full check.
     sizes : tuple of float
-        Decimal logarithms of the L1 distances between the priors at which a check, in addition to
-        the limit, estimates the ratio of the failure rate to the conjecture's bound.
+        A check estimates the ratio of the failure rate to the conjecture's bound in the limit and
+        at these L1 distances between the two priors, given as decimal logarithms.
     evidence : dict
         The numbers measured when the certificate was made.
 

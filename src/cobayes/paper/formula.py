@@ -43,7 +43,7 @@ _CLOSE = 0.1  # "≈": the largest accepted error in -ln(1 - P), about a tenth o
 def empirical_formula(num_data: ArrayLike, a: float, c: float, b: float, d: float) -> Array:
     """Return -ln(1 - P) by the supplement's formula, see `GUESS`.
 
-    With the authors' values this is 1 - P = sqrt((x - 1.5) / (x (x + 1))) exp(-0.1 x + 0.3).
+    With the authors' values the formula is 1 - P = sqrt((x - 1.5) / (x (x + 1))) exp(-0.1 x + 0.3).
     """
     x = np.asarray(num_data, dtype=float)
     return a * np.log(x * (x + 1.0) / (x - c)) + b * x + d

@@ -178,7 +178,7 @@ class Family:
 
     @property
     def recursion(self) -> str:
-        """The name of the exponent inside the recursion of the learner in mind."""
+        """The name of the exponent in the recursion: of an imagined or of the fitted learner."""
         return "inner_rationality" if self.is_teacher else "rationality"
 
     @property

@@ -190,7 +190,8 @@ def profile(
         start[:, column] = at
         own = likelihood.take(units)
         found = maximise(own.evaluate, start, own.low, own.high, column)
-        # The root of the fall is nearly linear in the parameter, so few steps are needed.
+        # The square root of the loss of log-likelihood is nearly linear in the parameter, so that
+        # `find_root` needs few steps.
         lost = np.sqrt(np.maximum(maximum.value[units] - found.value, 0.0)) - np.sqrt(drop)
         return np.where(np.isfinite(lost), lost, 1e3)
 

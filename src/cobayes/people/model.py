@@ -29,7 +29,7 @@ def constant(value: Array, num_tangents: int = 0) -> Array:
 
 
 def normalise(logs: Array, axis: int) -> Array:
-    """Return a jet of logarithms normalised along a negative axis.
+    """Normalise a jet of logarithms along an axis that is counted from the end (-1: the last).
 
     Slices that are all minus infinity are not changed.
     """

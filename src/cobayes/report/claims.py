@@ -148,7 +148,7 @@ def judge_order(
     what: str,
     **texts: str,
 ) -> Claim:
-    """Judge that a quantity rises, or falls, from each case to the next.
+    """Judge the claim that a quantity rises, or falls, from each case to the next.
 
     Parameters
     ----------
@@ -157,7 +157,8 @@ def judge_order(
     names
         Names of the cases, in order.
     values, stderrs
-        The quantity and its standard errors, independent of each other; zero for exact values.
+        The quantity in each case, and its standard errors (zero for exact values). The estimates of
+        different cases are independent.
     rises
         True if the quantity should rise, False if it should fall.
     what

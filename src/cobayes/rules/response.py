@@ -32,7 +32,8 @@ class Response:
         P(d | h), from which the teacher draws data, (n, m); columns sum to one.
     logs : ndarray or None
         The learner's log-likelihood, (n, m), if it differs from the logarithm of `likelihood`:
-        where `likelihood` underflows, or where the learner takes a table as it is.
+        where `likelihood` underflows, or where the learner uses a table whose columns are not
+        normalised (`Pragmatic` of depth 0 with ``literal="truth"``).
 
     Examples
     --------

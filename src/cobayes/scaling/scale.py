@@ -330,7 +330,8 @@ def accuracy_hint(error: float, loosest: float, use: str) -> str:
     loosest
         The largest tolerance that has an effect.
     use
-        The words before "larger tolerance": "a", or the call that sets the tolerance and "with a".
+        The text between "use" and "larger tolerance" in the hint: "a", or for example
+        "SCBI(matrix, tolerance=...) with a".
     """
     larger = "make the smallest entries of the matrix larger."
     if not error <= loosest:

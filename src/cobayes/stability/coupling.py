@@ -100,9 +100,9 @@ class Coupling:
         num_taught = round(taught * self.num_lessons)
         if num_taught < 1:
             raise CobayesError(
-                f"in {self.num_lessons} pairs the teacher never ended at {name!r}, whose prior "
-                f"is {self.teacher_prior[h]:.2g}.",
-                'take more pairs, or method="lessons", which teaches it in every lesson.',
+                f"in {self.num_lessons} pairs the teacher's belief never converged to {name!r}, "
+                f"whose prior is {self.teacher_prior[h]:.2g}.",
+                f'take more pairs, or method="lessons", in which every lesson teaches {name!r}.',
             )
         sampling = float(self.confusion_stderr[h, h])
         if num_taught < FEW:

@@ -122,7 +122,7 @@ class Task(ABC):
         return not prior[self.matrix_at(state).matrix[:, hypothesis] > 0.0].any()
 
     def moves_forward(self, state: State, hypothesis: int) -> NDArray[np.bool_] | None:  # noqa: ARG002
-        """Tell which data lead a lesson about a hypothesis towards its end, (n,).
+        """Tell which data lead a lesson about a hypothesis towards the lesson's end, (n,).
 
         None, the default, for tasks without such an end.
         """

@@ -377,7 +377,8 @@ def log_inverse(rule: Rule, log_posterior: Array, datum: int) -> Array:
         share = rule.data_prior
         with np.errstate(divide="ignore"):
             log_share = 0.0 if share is None else np.log(share)[:, None]
-        # Only the cross-ratios of M matter: after a division by row d, v equals the posterior.
+        # S = diag(u) M diag(v), see `inverse_update`, depends only on the cross-ratios of M. If all
+        # rows of M are divided by the row of the datum, v is proportional to the posterior.
         log_matrix = log_matrix - log_matrix[datum]
         row_sums = np.logaddexp.reduce(log_matrix + log_posterior, axis=1, keepdims=True)
         logs = log_posterior + np.logaddexp.reduce(log_matrix - row_sums + log_share, axis=0)
