@@ -81,7 +81,7 @@ class Follower {
     for (int i = 0; i < n; ++i) number += select(target >= load(sums + i * NATIVE), broadcast(1.0), Vec{});
     for (int lane = 0; lane < NATIVE; ++lane) data[lane] = int(number[lane]);
     const Mask is_special = ~(total > 0.0) | (number == double(n));
-    for (unsigned left = answers.own_logs.size() ? lanes_in(total == total) : lanes_in(is_special); left; left &= left - 1) {
+    for (unsigned left = lanes_in(answers.own_logs.size() ? Vec{} == Vec{} : is_special); left; left &= left - 1) {
       const int lane = __builtin_ctz(left);
       int& datum = data[lane];
       if (answers.own[at + lane] >= 0) datum = draw_from_logs(at + lane, h, uniform[lane]);

@@ -172,3 +172,9 @@ def test_a_tiny_belief_in_the_only_hypothesis_that_explains_a_rare_datum_becomes
     belief = np.array([1e-174, 1.0])
     for found in (rule.update(belief, 0), rule.posteriors(belief)[0]):
         np.testing.assert_allclose(found, [1.0, 1e-111], rtol=1e-9)
+
+
+def test_factors_that_overflow_draw_no_impossible_datum():
+    matrix = [[0.0, 1.0], [1.0, 1.0], [0.0, 1e308]]
+    found = cb.simulate(cb.Pragmatic(matrix, 1), 0, num_rounds=1, num_lessons=9, rng=1)
+    np.testing.assert_allclose(found.means[1], [1.0, 0.0], atol=1e-300)
