@@ -108,7 +108,7 @@ static void ask(Input& in, void* worker, bool cooperates, int n, int m, const St
     }
 }
 
-static void play(Input& in, void* teacher, void* learner, int n, int m, const Stop& stop) {
+static void play(Input& in, const std::vector<double>& table, void* teacher, void* learner, int n, int m, const Stop& stop) {
   const int rounds = in.integer(0, 6), count = in.integer(1, 20);
   const bool is_shared = teacher == learner, drops = in.flip();
   const auto first = in.logs(m), second = is_shared ? first : in.logs(m);
@@ -125,7 +125,7 @@ static void play(Input& in, void* teacher, void* learner, int n, int m, const St
   for (int64_t lessons : sure) total += lessons;
   PROMISE(total == count);
   for (double value : paths) PROMISE(!(value > 1e-6));
-  for (int k = 0; k < count * rounds; ++k) PROMISE(data[k] >= -1 && data[k] < n);
+  for (int k = 0; k < count * rounds; ++k) PROMISE(data[k] == -1 || (data[k] >= 0 && data[k] < n && table[data[k] * m + plan.hypothesis] > 0.0));
 }
 
 static void teach(Input& in, void* teacher, void* learner, int n, int m, const Stop& stop) {
@@ -197,7 +197,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     workers[k] = kernels_.make_worker(rules[k]);
   }
   if (job == 0) ask(in, workers[0], cooperates[0], n, m, stop);
-  if (job == 1) play(in, workers[0], workers[in.flip()], n, m, stop);
+  if (job == 1) play(in, table, workers[0], workers[in.flip()], n, m, stop);
   if (job == 2) teach(in, workers[0], workers[1], n, m, stop);
   if (job == 3) grow(in, workers[0], n, m, stop);
   for (int k = 0; k < 2; ++k) kernels_.free_worker(workers[k]), kernels_.unbind(rules[k]);
