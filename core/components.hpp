@@ -202,7 +202,7 @@ class Scaler {
     compact.resize(size_t(part.h) * part.k);
     for (int i = 0; i < part.h; ++i)
       for (int j = 0; j < part.k; ++j) compact[size_t(i) * part.k + j] = p.row(index[part.rows + i])[index[part.columns + j]];
-    Problem own(compact.get(), TableScan(compact.get(), part.h, part.k), &target[part.rows], part.h, part.k, p.tolerance);
+    Problem own(compact.get(), &target[part.rows], part.h, part.k, p.tolerance);
     own.max_iterations = p.max_iterations - s.iterations[part.problem];
     Scalings one;
     one.resize(own, 1);

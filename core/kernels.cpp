@@ -18,7 +18,7 @@ struct Bound {
     if (!spec.cooperates) return;
     Array<double> row_sums;
     for (double share : data_prior) row_sums.push(spec.n * share);
-    problem = new Problem(matrix.get(), TableScan(matrix.get(), spec.n, spec.m), data_prior.size() ? row_sums.get() : nullptr, spec.n, spec.m, spec.tolerance);
+    problem = new Problem(matrix.get(), data_prior.size() ? row_sums.get() : nullptr, spec.n, spec.m, spec.tolerance);
   }
   Bound(const Bound&) = delete;
   ~Bound() { delete problem; }
@@ -257,6 +257,7 @@ void exponentials(const double* x, size_t size, double* out) {
 #define CORE_NAME_(x) #x
 #define CORE_NAME(x) CORE_NAME_(x)
 extern const Kernels table;
-const Kernels table{CORE_NAME(CORE_ISA), bind, unbind, make_worker, free_worker, answer, play, teach, couple_block, grow, sum_rates, scale, find_blocks, logarithms, exponentials};
+const Kernels table{CORE_NAME(CORE_ISA), bind, unbind, make_worker, free_worker, answer, play, teach, couple_block,
+                    grow, sum_rates, scale, find_blocks, logarithms, exponentials};
 
 }  // namespace core::CORE_ISA

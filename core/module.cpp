@@ -90,7 +90,8 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<1> teacher_logs, 
 static nb::tuple teach(Rule& teacher, const std::vector<Rule*>& learners, In<1> teacher_logs, In<2> learner_logs, const std::vector<bool>& goes_on,
                        std::optional<In<1>> law, int hypothesis, double level, int max_rounds, int64_t num_lessons, uint64_t seed, int num_threads) {
   const size_t m = teacher.m, count = size_t(num_lessons), num_learners = learners.size();
-  require(teacher_logs.shape(0) == m && learner_logs.shape(0) == num_learners && learner_logs.shape(1) == m, "teacher_logs must have the shape (m,), and learner_logs (learners, m)");
+  require(teacher_logs.shape(0) == m && learner_logs.shape(0) == num_learners && learner_logs.shape(1) == m,
+          "teacher_logs must have the shape (m,), and learner_logs (learners, m)");
   require(goes_on.size() == num_learners && (!law || law->shape(0) == teacher.n), "goes_on must have one flag per learner, and law one probability per row");
   require(hypothesis >= 0 && size_t(hypothesis) < m && max_rounds >= 0 && num_lessons >= 0,
           "hypothesis must be a column, and numbers must not be negative");
@@ -171,7 +172,8 @@ static nb::tuple exact_rounds(Rule& rule, In<1> log_prior, int hypothesis, int n
 }
 
 static nb::tuple random_rates(int num_data, int num_hypotheses, int64_t num_samples, uint64_t seed, bool keep, int num_threads) {
-  require(num_data >= 2 && num_hypotheses >= 2 && num_samples >= 0, "the matrices must have at least two rows and two columns, and num_samples must not be negative");
+  require(num_data >= 2 && num_hypotheses >= 2 && num_samples >= 0,
+          "the matrices must have at least two rows and two columns, and num_samples must not be negative");
   const size_t size = size_t(num_samples), kept = keep ? size : 0;
   auto bayes = empty<double>({kept}), cooperative = empty<double>({kept});
   std::vector<RateSums> found((size + RATE_BATCH - 1) / RATE_BATCH);
@@ -197,7 +199,8 @@ static nb::tuple scale(In<3> matrices, std::optional<In<2>> row_sums, std::optio
   const size_t n = matrices.shape(1), m = matrices.shape(2), size = matrices.shape(0);
   const size_t num_rows = row_sums ? row_sums->shape(0) : 1, num_columns = column_sums ? column_sums->shape(0) : 1;
   const size_t count = size == 0 ? 0 : std::max({size, num_rows, num_columns});
-  for (size_t own : {size, num_rows, num_columns}) require(own == 1 || own == count, "each array of a batch must have one item, or as many items as the others");
+  for (size_t own : {size, num_rows, num_columns})
+    require(own == 1 || own == count, "each array of a batch must have one item, or as many items as the others");
   require((!row_sums || row_sums->shape(1) == n) && (!column_sums || column_sums->shape(1) == m), "there must be one sum per row and per column");
   auto scaled = empty<double>({count, n, m}), row_scaling = empty<double>({count, n}), column_scaling = empty<double>({count, m});
   auto factors = empty<double>({count, m});

@@ -82,6 +82,9 @@ struct Problem {
         for (int i = first; i < first + W && i < n; ++i) transposed[size_t(j) * n + i] = matrix[size_t(i) * m + j];
   }
 
+  Problem(const double* given, const double* sums, int n, int m, double tolerance)
+      : Problem(given, TableScan(given, n, m), sums, n, m, tolerance) {}
+
   double row_sum(int i) const { return row_sums.size() ? row_sums[i] : 1.0; }
   const double* row(int i) const { return matrix + size_t(i) * m; }
 

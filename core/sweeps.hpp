@@ -22,7 +22,8 @@ namespace core::CORE_ISA {
 // Thresholds. Changes are relative changes of a factor per sweep. NEAR and MAX_SWEEPS affect only the speed: a solution
 // is accepted only by its error estimate.
 inline constexpr double NEAR = 0.9;          // steps are accelerated when the change is below this
-inline constexpr double CLOSE = 1e-4;        // a problem with a larger change is never accepted; with a smaller change, the relative error of delta is at most 1e-3
+// A problem with a larger change is never accepted; with a smaller change, the relative error of delta is at most 1e-3.
+inline constexpr double CLOSE = 1e-4;
 inline constexpr int MAX_SWEEPS = 100;       // largest number of sweeps (eight to twelve usually suffice); then careful.hpp solves the problem
 inline constexpr double UNKNOWN = -1.0;      // value of 2 delta / (1 - delta) before it is computed
 
@@ -30,7 +31,8 @@ template <int L>
 class Sweeps : SideBySide<L> {
  public:
   explicit Sweeps(const Problem& problem)
-      : p(problem), probe(p), n(p.n), m(p.m), close_enough(smaller(CLOSE, larger(p.tolerance, NOISE))), small_change(smaller(CLOSE, 1e6 * p.tolerance)), w(m * L), c(m * L), weight(m * L), total(m * L), taken(m * L), u(n * L) {
+      : p(problem), probe(p), n(p.n), m(p.m), close_enough(smaller(CLOSE, larger(p.tolerance, NOISE))),
+        small_change(smaller(CLOSE, 1e6 * p.tolerance)), w(m * L), c(m * L), weight(m * L), total(m * L), taken(m * L), u(n * L) {
     for (auto& values : residual) values.resize(m * L);
     for (auto& values : image) values.resize(m * L);
   }
