@@ -40,8 +40,8 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
     Parameters
     ----------
     problems
-        A mapping from name to matrix or task; a folder of model files, named by their stems; or
-        one file or matrix, the same problem for all responses.
+        A mapping from name to matrix or task; a folder of model files, in which the problem
+        ``p`` is a file such as ``p.csv``; or one file or matrix for all responses.
     priors
         A mapping from name to prior; or a table, or the name of a file, with the columns problem,
         hypothesis and prior. Uniform by default.
@@ -51,7 +51,7 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
     if not isinstance(problems, Mapping):
         problems = {ONLY: problems}
     if not problems:
-        raise CobayesError("no problems were given.", "give {name: matrix}, one for each problem.")
+        raise CobayesError("no problems were given.", "give {name: matrix} for each problem.")
     found = {}
     for name, given in problems.items():
         if not isinstance(given, Problem):
@@ -78,7 +78,7 @@ def _from_path(path: str | Path) -> dict[str, Any]:
     if not files:
         raise CobayesError(
             f"the folder {path} holds no model file.",
-            f"put one file for each problem there, with the suffix {', '.join(_SUFFIXES)}.",
+            f"put one file per problem into it; possible suffixes: {', '.join(_SUFFIXES)}.",
         )
     return {file.stem: read_model(file) for file in files}
 
@@ -110,11 +110,11 @@ class Choices:
     frame : DataFrame
         The user's columns, one row per response: a row with a count is repeated.
     situations : Situations
-        The situation of every row is ``situations.at``.
+        The distinct situations; row i is in situation ``situations.at[i]``.
     datum : ndarray
         The position of the datum that was shown.
     hypothesis : ndarray
-        The position of the truth (choices), of the guessed or of the rated hypothesis.
+        The position of the true (choices), guessed (guesses) or rated (ratings) hypothesis.
     response : ndarray
         The position of the chosen datum or of the guessed hypothesis, or the rating, 0 to 1.
     """
@@ -149,10 +149,10 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
     needed = [name for name in COLUMNS[response] if name not in unneeded]
     missing = [name for name in needed if name not in frame.columns]
     if missing:
-        one = " Where a lesson has one response, its round is 1." if "round" in missing else ""
+        one = " If every lesson has one response, every round is 1." if "round" in missing else ""
         raise CobayesError(
             f"the table has no column {missing[0]!r}; found {shorten([*map(str, frame.columns)])}.",
-            f"a table for response={response!r} needs {', '.join(needed)}; rename yours: "
+            f"a table for response={response!r} needs {', '.join(needed)}; rename a column: "
             f"table.rename(columns={{'...': {missing[0]!r}}}), or --columns {missing[0]}=... on "
             f"the command line.{one}",
         )
@@ -186,8 +186,8 @@ def _lessons(
 ) -> tuple[Positions, Positions]:
     """Return the lesson of every row, and the number of data shown before the row in this lesson.
 
-    A lesson is a person with a problem and, if the table has this column, a value of ``lesson``; in
-    a table of counts every row is a lesson.
+    Rows with the same person, problem and (if the table has this column) ``lesson`` form one
+    lesson. In a table with a column ``count`` every row is a separate lesson.
     """
     if "count" in frame.columns:
         return np.arange(len(frame)), np.zeros(len(frame), dtype=np.int64)
@@ -198,7 +198,7 @@ def _lessons(
     rows = rows.assign(round=read_column(frame, "round"), datum=datum, hypothesis=hypothesis)
     rounds = rows.groupby(["lesson", "round"], sort=False)
     repeated = rounds.cumcount() > 0
-    if response == "rating":  # several hypotheses may be rated after one datum
+    if response == "rating":  # one round may have a rating of each hypothesis
         repeated = rows.duplicated(["lesson", "round", "hypothesis"])
         repeated |= rounds["datum"].transform("first") != rows["datum"]
     if repeated.any():
@@ -207,7 +207,7 @@ def _lessons(
             f"{place_of(frame, row, 'round')}: round {frame['round'].iloc[row]} of "
             f"{_who(frame, row)} occurs twice.",
             "drop one of the rows, add a column 'lesson' that numbers a person's lessons, or a "
-            "column 'count' where rows are counts.",
+            "column 'count' if a row stands for several responses.",
         )
     steps = rows.drop_duplicates(["lesson", "round"]).sort_values(["lesson", "round"])
     before = steps.groupby("lesson").shift()
@@ -240,7 +240,7 @@ def _warn_about_rounds(frame: pd.DataFrame, steps: Any, before: Any) -> None:
     has_several = starts.sum() > steps["person"].nunique()
     are_trials = has_several and not steps.duplicated(["person", "round"]).any()
     first = min(steps["round"].min(), 1.0)
-    # Trial numbers do not say with which round a lesson starts.
+    # If the rounds are trial numbers, a lesson may start with any number.
     expected = before.where(~starts, steps["round"] if are_trials else first - 1.0) + 1.0
     late = steps[steps["round"] > expected]
     if len(late):
@@ -297,7 +297,7 @@ def read_numbers(
     kind
         "datum" or "hypothesis".
     is_partial
-        Whether some problems may be missing.
+        Whether problems may be missing from the table.
     """
     frame = read_frame(table)
     if kind not in frame.columns or set(frame.columns) <= {"problem", kind}:
@@ -313,7 +313,7 @@ def read_numbers(
     elif list(problems) == [ONLY] and len(named := set(frame["problem"])) > 1:
         raise CobayesError(
             f"the table names {len(named)} problems, but one matrix was given for all choices.",
-            "give a matrix for each problem: a folder with a file of its name, or {name: matrix}.",
+            "give {name: matrix} for each problem, or a folder with a file for each problem.",
         )
     whose = _problems(frame, problems)
     place = _positions(frame, whose, kind, kind)
@@ -348,15 +348,15 @@ def _problems(frame: pd.DataFrame, problems: Mapping[str, Problem]) -> list[Prob
 def _positions(
     frame: pd.DataFrame, problem: Sequence[Problem], column: str, kind: str
 ) -> Positions:
-    """Return the position of the label in every row of a column."""
+    """Return the positions of the data or hypotheses (`kind`) that a column names."""
     names = np.array([own.name for own in problem])
-    # The distinct labels, numbered in the order of their first rows.
+    # Rows with the same problem and label form a group, so that each label is looked up once.
     group = frame.groupby([names, filled(frame, column)], sort=False).ngroup()
     cells, found = frame[column].tolist(), []
     for row in np.flatnonzero(~group.duplicated()).tolist():
         labels, text = problem[row].labels(kind), as_text(cells[row])
         try:
-            # A number is a position, unless it is a label.
+            # A number such as 2 is a position, unless the problem has the label "2".
             is_place = text.isdecimal() and text not in labels
             found.append(find(int(text) if is_place else text, labels, kind))
         except CobayesError as error:

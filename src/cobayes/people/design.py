@@ -25,15 +25,15 @@ from cobayes.people.problems import Array, Positions, Problem
 from cobayes.people.result import Fit, Progress, teller
 from cobayes.people.simulate import require_affordable_lessons, require_known, simulate
 
-# Lower bound on seconds of a fit per response and depth: with intervals, 12,000 responses at five
-# depths take 2 s (``python -m benchmarks.people_accuracy speed``).
+# Lower bound on the time of a fit in seconds per response and depth. A fit with intervals of 12,000
+# responses at five depths takes 2 s (``python -m benchmarks.people_accuracy speed``).
 SECONDS_PER_FIT = 2e-5
 # The number of people fitted between two reports of progress.
 BLOCK = 50
 # The range of a parameter is divided into this number of intervals of equal probability. With more
-# intervals, the mean response in each would come from too few draws.
+# intervals, too few draws would fall into each interval.
 NUM_INTERVALS = 20
-# The largest number of probabilities of responses in memory.
+# The largest number of response probabilities that are computed at once.
 CHUNK = 2_000_000
 
 
@@ -44,17 +44,19 @@ class Recovery:
     Attributes
     ----------
     table : DataFrame
-        One row per person: ``depth`` and ``depth_estimate``; for every free parameter the truth,
-        ``..._estimate``, ``..._low`` and ``..._high``, from the fit at the true depth.
+        One row per person: ``depth``, ``depth_estimate``, and the true parameters. For every free
+        parameter such as ``lapse`` also ``lapse_estimate``, ``lapse_low`` and ``lapse_high``, from
+        the fit at the true depth.
     confusion : DataFrame
-        Of the people with each true depth (row), the share whose likelihood is highest at each
-        depth (column).
+        Rows are true depths, columns estimated depths. An entry is the share of the people with
+        the true depth whose likelihood is highest at the estimated depth.
     coverage : DataFrame
-        One row per free parameter: ``num_identified``, the number of people for whom it is
-        identified; for these people ``coverage``, the share of intervals that contain the truth,
-        with its exact 95 % interval from ``coverage_low`` to ``coverage_high``, ``bias`` and
-        ``rmse`` of the estimates, and ``correlation`` of truth and estimate; ``median_width`` of
-        all intervals, which go from bound to bound if the parameter is not identified.
+        One row per free parameter. ``num_identified`` is the number of people for whom the
+        parameter is identified. For these people, ``coverage`` is the share of intervals that
+        contain the truth, ``coverage_low`` and ``coverage_high`` are the ends of its exact 95 %
+        interval, ``bias`` and ``rmse`` describe the errors of the estimates, and ``correlation``
+        is that of truth and estimate. ``median_width`` is over the intervals of all people; the
+        interval of a parameter that is not identified goes from bound to bound.
     num_choices : int
         Responses per person.
 
@@ -119,8 +121,8 @@ def recover(
     rng
         Anything that `numpy.random.default_rng` accepts.
     seconds
-        A time limit in seconds: the result then has only the people who were fitted in time, at
-        least 50.
+        A time limit in seconds: people who were not fitted in time are left out. The first 50
+        people are always fitted.
     progress
         A function that is called with a text and the share of people done, 0 to 1.
 
@@ -172,7 +174,7 @@ def _recovered(
     family: Family,
     confidence: float,
 ) -> pd.DataFrame:
-    """Return true parameters of people, their estimated depths, and estimates at the true depth."""
+    """Return the columns of `Recovery.table` for some people."""
     chosen = fit(choices, problems, family, intervals=None).estimates
     result = truth.assign(depth_estimate=chosen["depth"].to_numpy())
     for depth in family.depth:
@@ -194,7 +196,7 @@ def _coverage(table: pd.DataFrame, family: Family) -> pd.DataFrame:
             continue
         truth, guess, low, high = table[columns].to_numpy().T
         known = np.isfinite(guess)
-        # If no person's parameter is identified, pandas returns NaN without a warning.
+        # Series, because the mean of an empty Series is NaN without a warning.
         inside = pd.Series((low <= truth) & (truth <= high))[known]
         error = pd.Series(guess - truth)[known]
         ends = exact_interval(int(inside.sum()), len(inside)) if len(inside) else (0.0, 1.0)
@@ -223,21 +225,21 @@ def informative(
 ) -> pd.DataFrame:
     """Rank trials by the expected information gain, in nats, from one response of a person.
 
-    The expected information gain is the mutual information of the response and the depth (or a
-    parameter, divided into twenty intervals). The sum over responses is exact; the mean over
-    parameters is estimated from random draws.
+    The expected information gain is the mutual information of the response and the depth, or of
+    the response and a parameter whose range is divided into twenty intervals. The sum over
+    responses is exact; the mean over people is estimated from random draws of people.
 
     Parameters
     ----------
     problems, priors
         As in `score`.
     family
-        As in `fit`, of choices or guesses; by default the family of ``given``.
+        As in `fit`, for choices or guesses; by default the family of ``given``.
     about
         "depth", or a free parameter such as "rationality".
     given
-        Prior knowledge about people: a `GroupFit` (a new person of this group) or a `Fit` (its
-        people, whose depths are weighted by BIC). By default depths are drawn uniformly,
+        The fit from which people are drawn: new people from the group of a `GroupFit`, or the
+        people of a `Fit`, with depths weighted by BIC. By default depths are drawn uniformly,
         rationality between 1 and 6, the lapse below 0.2 and weights between -2 and 2.
     rng
         Anything that `numpy.random.default_rng` accepts.
@@ -248,7 +250,7 @@ def informative(
     -------
     DataFrame
         One row per trial, best first: ``problem``, ``hypothesis`` (the truth that a teacher is
-        given) or ``datum`` (the first one that a learner sees), and ``nats``.
+        given) or ``datum`` (the first datum that a learner sees), and ``nats``.
 
     Examples
     --------
@@ -272,7 +274,7 @@ def informative(
     if about not in (("depth",) if len(family.depth) > 1 else ()) + family.free_names():
         raise CobayesError(
             f"about is {about!r}, which is fixed in the family.",
-            "choose 'depth' (with several depths) or a free parameter.",
+            "choose 'depth' if the family has several depths, or a free parameter.",
         )
     whole_number(num_draws, "num_draws", NUM_INTERVALS)
     depth, values = _draw(family, given, num_draws, generator(rng))
@@ -280,7 +282,7 @@ def informative(
     shown = "hypothesis" if family.is_teacher else "datum"
     trials = [(name, label) for name, own in known.items() for label in own.labels(shown)]
     frame = pd.DataFrame(trials, columns=["problem", shown])
-    # The answers in this table are not used: the probabilities of all options are computed.
+    # `read_choices` needs responses. They have no effect: all options' probabilities are computed.
     answer, kind = ("datum", "datum") if family.is_teacher else ("guess", "hypothesis")
     frame[answer] = [known[name].labels(kind)[0] for name in frame["problem"]]
     table = read_choices(frame.assign(count=1), known, family.response)
@@ -290,8 +292,8 @@ def informative(
         label = order * NUM_INTERVALS // num_draws
     _, label, counts = np.unique(label, return_inverse=True, return_counts=True)
     size = max(len(own.labels(kind)) for own in known.values())
-    # A label is a depth, or an interval of the parameter. For each label, trial and option: the sum
-    # of the option's probabilities over the drawn people with this label.
+    # A person's label is the depth, or the interval of the parameter. An entry of `sums` (labels,
+    # trials, options) is the sum of the option's probability over the people with this label.
     sums = np.zeros((len(counts), len(table), size))
     for place, own in enumerate(family.depth):
         likelihood = Likelihood(table, family, own, [np.arange(len(table))])
@@ -310,7 +312,7 @@ def informative(
 def _draw(
     family: Family, given: Fit | GroupFit | None, count: int, random: np.random.Generator
 ) -> tuple[Positions, Array]:
-    """Return the positions of depths (s,) and all parameters (s, names) of people."""
+    """Draw s people: return the positions of their depths (s,), and all parameters (s, names)."""
     if given is None:
         table = draw_people(family, count, {}, random)
         depth = np.searchsorted(family.depth, table["depth"].to_numpy())
@@ -328,7 +330,7 @@ def _draw(
 def draw_people(
     family: Family, count: int, ranges: Mapping[str, Any], random: np.random.Generator
 ) -> pd.DataFrame:
-    """Return true parameters, one row per person."""
+    """Draw people's depths and parameters; return a table with one row per person."""
     require_known(ranges, family.names)
     columns: dict[str, Any] = {
         "person": [str(number) for number in range(1, count + 1)],

@@ -21,11 +21,12 @@ from cobayes.people.likelihood import Likelihood
 from cobayes.people.maximise import climb, maximise
 from cobayes.people.result import Fit, Progress, group_rows, teller
 
-# A difference in BIC below WEAK is no evidence, a difference of at least STRONG is strong evidence
-# (Kass and Raftery 1995).
+# A difference in BIC below WEAK is no evidence for a model, a difference of at least STRONG is
+# strong evidence (Kass and Raftery 1995).
 WEAK, STRONG = 2.0, 10.0
 CONVINCING = 0.95
-# PSIS-LOO smooths the largest fifth of the weights, and needs at least five of them.
+# PSIS-LOO fits a Pareto distribution to the largest fifth of the weights, and needs at least five
+# weights for this fit.
 LEAST_DRAWS = 25
 # Models are tied if their log evidences for a person differ by less than this, the accuracy of the
 # optimiser.
@@ -164,26 +165,26 @@ def _require_same_responses(fits: Any) -> None:
         is_same = fit.units == first.units and fit.family.response == first.family.response
         if not (is_same and fit.choices.frame[columns].equals(first.choices.frame[columns])):
             raise CobayesError(
-                f"the fits {one!r} and {name!r} are not of the same responses by the same units.",
-                "fit both to one table with the same 'by'.",
+                f"the fits {one!r} and {name!r} are not of the same responses or units.",
+                "fit both families to the same table, with the same 'by'.",
             )
 
 
 def cross_validate(fit: Fit) -> pd.DataFrame:
     """Return the log-likelihood of every person under the pooled fit of all other people.
 
-    Depth and parameters are estimated without the person. Fits of single persons do not predict
-    a new person, so the pooled fit is validated.
+    Depth and parameters are estimated from the other people only. People are pooled, because a
+    separate fit of each person does not predict a new person.
 
     Parameters
     ----------
     fit
-        Any fit of the family; its estimates are not used.
+        A fit with the responses and the family; its estimates are not used.
 
     Returns
     -------
     DataFrame
-        One row per person: ``person``, ``depth`` (chosen by the others), ``log_likelihood``.
+        One row per person: ``person``, ``depth`` (the best for the others), ``log_likelihood``.
 
     Examples
     --------
@@ -216,25 +217,25 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
 def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:
     """Return the expected log predictive density, its standard error, and a count.
 
-    The count is the number of responses whose Pareto k exceeds 0.7.
+    The third number counts the responses whose Pareto k exceeds 0.7.
     """
     stats = import_optional("arviz_stats", "people", "LOO")
     tree = fit.to_arviz(num_draws, rng)
     draws = np.asarray(tree["log_likelihood"]["response"]).reshape(-1, len(fit.choices))
     points = np.log(len(draws)) - special.logsumexp(-draws, axis=0)
-    # If all draws predict a response equally well, its weights are equal: no Pareto tail can be
-    # fitted, and no smoothing is needed.
+    # The weight of a draw is 1 / likelihood of the response. If the largest weights are equal, no
+    # Pareto tail can be fitted, and no smoothing is needed.
     tail = np.sort(draws, axis=0)[: max(5, len(draws) // 20)]
     varied = np.flatnonzero(np.ptp(tail, axis=0) > 1e-9)
     unreliable = 0
     if len(varied):
         with warnings.catch_warnings():
-            # ArviZ warns about large Pareto k; here the table shows their number.
+            # ArviZ warns about large Pareto k; `Comparison.table` shows their number instead.
             warnings.simplefilter("ignore")
             chosen = tree.isel(row=varied, missing_dims="ignore")
             found = stats.loo(chosen, var_name="response", pointwise=True)
         smoothed = np.asarray(found.elpd_i, dtype=np.float64).ravel()
-        # With nearly equal weights the fit of the tail can be NaN.
+        # With nearly equal weights the smoothed value can be NaN; the raw value is used then.
         points[varied] = np.where(np.isnan(smoothed), points[varied], smoothed)
         unreliable = (np.asarray(found.pareto_k) > 0.7).sum()
     return float(points.sum()), float(np.sqrt(len(points) * points.var())), float(unreliable)

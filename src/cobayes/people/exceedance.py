@@ -19,9 +19,11 @@ from cobayes._output import freeze
 from cobayes.errors import CobayesError
 from cobayes.people.problems import Array
 
-# Tolerance of the variational fit, relative to the number of people.
+# The variational fit stops when every Dirichlet parameter changes by less than TOLERANCE times the
+# sum of the parameters.
 MAX_ITERATIONS, TOLERANCE = 10_000, 1e-12
-# Nodes of the trapezoidal rule: about 40 per standard deviation at counts of 1 to 10,000.
+# Nodes of the trapezoidal rule: about 40 per standard deviation of a gamma variable's logarithm
+# for Dirichlet parameters of 1 to 10,000.
 NUM_NODES = 2001
 
 
@@ -115,7 +117,7 @@ def _variational(evidence: Array) -> tuple[Array, Array, float]:
         if np.abs(counts - old).max() < TOLERANCE * counts.sum():
             break
     expected = special.digamma(counts) - special.digamma(counts.sum())
-    # The prior is flat: all its counts are one.
+    # All parameters of the Dirichlet prior are one.
     joint = special.gammaln(num_models) + (attributions * (expected + evidence)).sum()
     entropy = dirichlet(counts).entropy() + special.entr(attributions).sum()
     return counts, attributions, float(joint + entropy)
@@ -135,8 +137,7 @@ def exceedance_probabilities(counts: Array) -> Array:
     """
     found = np.empty(len(counts))
     for k, own in enumerate(counts):
-        # The grid goes from the 1e-20 quantile of the model's own density to a tail probability of
-        # 1e-300.
+        # The grid goes from the quantile 1e-20 to the quantile 1 - 1e-300 of gamma variable k.
         low, high = np.log([special.gammaincinv(own, 1e-20), special.gammainccinv(own, 1e-300)])
         t, step = np.linspace(low, high, NUM_NODES, retstep=True)
         x = np.exp(t)

@@ -36,9 +36,9 @@ USUAL = {
 }
 """Usual ranges of people's parameters; weights of features are between -2 and 2."""
 
-# Limits of parameters; those not listed go from 0 to MOST. With an exponent of MOST the best
-# response is certain, and larger exponents would overflow. Ratings are less precise than 1e-6, the
-# smallest noise.
+# Limits of parameters. Parameters that are not listed go from 0 to MOST, weights of features from
+# -MOST to MOST. With the exponent MOST the best response is certain; larger ones would overflow.
+# The smallest noise is far below the precision of a rating.
 MOST = 1e9
 _LIMITS = {"lapse": (0.0, 1.0), "noise": (1e-6, MOST)}
 STATIC = "static"
@@ -49,10 +49,13 @@ class Family:
     """A family of models of human teachers or learners.
 
     A teacher of depth K shows datum d with probability
-    ``(1 - lapse) softmax(rationality * u(d) + sum of weight * feature(d)) + lapse / n``, where
+    ``(1 - lapse) softmax(rationality * u(d) + sum of weight * feature(d)) + lapse / n``. Here
     ``u(d) = log L_{K-1}(h | d)`` is the log-belief in the truth h of the learner that the teacher
-    imagines (the "learner in mind"); for K = 0 it is ``log T_0(d | h)``. A learner of depth K
-    guesses h with probability ``(1 - lapse) softmax(sharpness * log L_K(h | d)) + lapse / m``.
+    imagines (the "learner in mind"). For K = 0, ``u(d) = log T_0(d | h)``, where T_0 is the matrix
+    with normalised columns. If a task has a data prior p, ``log p(d)`` is added in the softmax for
+    K > 0. A learner of depth K guesses h with probability
+    ``(1 - lapse) softmax(sharpness * log L_K(h | d)) + lapse / m``. n and m are the numbers of
+    available data and of hypotheses.
 
     A parameter is a number (fixed) or a pair of bounds (free). Fixed parameters are not counted in
     AIC and BIC.
@@ -178,7 +181,7 @@ class Family:
 
     @property
     def recursion(self) -> str:
-        """The name of the exponent in the recursion: of an imagined or of the fitted learner."""
+        """The name of the exponent of the teachers inside the recursion."""
         return "inner_rationality" if self.is_teacher else "rationality"
 
     @property
@@ -193,7 +196,7 @@ class Family:
 
     @cached_property
     def low(self) -> Array:
-        """Lower bounds, in the order of `names`; the values of fixed parameters."""
+        """Lower bounds, in the order of `names`; for a fixed parameter, its value."""
         return np.array([low for low, _ in self.bounds.values()])
 
     @cached_property
@@ -232,8 +235,7 @@ class Family:
     def has_recursion(self, depth: float) -> bool:
         """Whether a recursion of finite depth >= 1 is computed for a person of this depth.
 
-        It is the recursion of the learner in mind, or of the rule that updates this learner's
-        belief from round to round.
+        The learner in mind may be recursive, or the rule that updates this learner's belief.
         """
         depths = self.learner_depth(depth), self.followed_depth(depth)
         return any(1 <= used < math.inf for used in depths)
@@ -261,7 +263,7 @@ def as_depths(depth: Any) -> tuple[float, ...]:
         if not (number >= 0 and (math.isinf(number) or number.is_integer())):
             raise CobayesError(
                 f"the depth {value!r} is neither an integer >= 0 nor infinity.",
-                "0 is literal, 1 rational speech acts, numpy.inf full cooperation.",
+                "0 is literal, 1 is rational speech acts, numpy.inf is full cooperation.",
             )
         if DEEPEST < number < math.inf:
             raise CobayesError(f"the depth is {number:g}; the largest finite depth is {DEEPEST:,}.")

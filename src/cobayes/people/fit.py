@@ -22,15 +22,15 @@ from cobayes.people.nuts import draw_by_nuts
 from cobayes.people.problems import Array, Positions
 from cobayes.people.result import Estimates, Fit, Progress, group_rows, teller, trial_table
 
-# Responses per chunk: with 36 options the arrays of one evaluation fit the processor's cache.
+# Responses per chunk. With this number, and 36 options per response, the arrays of one evaluation
+# fit the processor's cache.
 CHUNK_ROWS = 4_000
-# The number of draws of Laplace's method from which NUTS starts.
+# The number of draws by Laplace's method from which the coordinates of NUTS are chosen.
 NUM_GUESSES = 500
-# Importance sampling has failed if the effective number of candidates is below this share of the
-# number of draws.
+# `fit_group` warns if the effective number of candidates is below this share of `num_draws`.
 LEAST_EFFECTIVE = 0.05
-# Smaller eigenvalues of the expected information per response count as zero; the unit of each
-# parameter is the distance between its bounds.
+# Eigenvalues of the expected information per response below this number are treated as zero. The
+# unit of each parameter is the distance between its bounds.
 NO_INFORMATION = 1e-9
 
 
@@ -44,13 +44,14 @@ def score(
     priors: Any = None,
     **settings: Any,
 ) -> pd.DataFrame:
-    """Return the table of trials for given parameters.
+    """Return the responses with their probabilities and beliefs, for given parameters.
 
-    The added columns are the probability and log-likelihood of every choice, the rank of the chosen
-    option, the belief in the truth and the entropy, both before and after the choice, and the
-    information gain (Kullback-Leibler divergence of the belief after the choice from the belief
-    before it, in nats). A user's column with the name of an added column is renamed to
-    ``..._given``.
+    The added columns are ``depth``, ``probability`` and ``log_likelihood`` of the response,
+    ``rank`` of the chosen option (1: the likeliest), ``belief`` in the truth before and
+    ``belief_after`` the response, ``entropy`` and ``entropy_after`` of these beliefs, and
+    ``information_gain``: the Kullback-Leibler divergence of the belief after from the belief
+    before, in nats. For learners, the belief is in the guessed or rated hypothesis. A user's column
+    with the name of an added column, such as ``rank``, is renamed to ``rank_given``.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def score(
     if free or len(family.depth) > 1:
         raise CobayesError(
             f"{(*free, 'depth')[0]} is not a single number; a score needs all parameters.",
-            "use people.fit to estimate them.",
+            "give one number for each parameter, or use people.fit to estimate parameters.",
         )
     table = read_choices(choices, read_problems(problems, priors), family.response)
     likelihood = Likelihood(table, family, family.depth[0], [np.arange(len(table))])
@@ -114,7 +115,7 @@ def fit(
     family
         The family of models; by default `Family()`, with the depths 0, 1, 2 and infinity.
     by
-        The column whose values have separate fits; None pools all people.
+        The column whose values are the units: each unit has a separate fit. None pools all people.
     intervals
         "profile" (profile likelihood and chi-squared quantile), "information" (normal
         approximation; faster, but with too low coverage for parameters near a bound, such as small
@@ -149,7 +150,7 @@ def fit(
     units, groups = group_rows(table, by)
     tell, count = teller(progress), len(family.depth) + 1
     likelihoods, maxima = {}, []
-    # A chunk has the units whose last rows are between two multiples of CHUNK_ROWS.
+    # A chunk consists of successive units with together about CHUNK_ROWS responses.
     chunk = np.cumsum([len(rows) for rows in groups]) // CHUNK_ROWS
     chunks = [np.flatnonzero(chunk == number) for number in np.unique(chunk)]
     for number, depth in enumerate(family.depth):
@@ -190,13 +191,13 @@ def fit_group(
     method
         "laplace": a normal approximation for every person at every depth, corrected by importance
         sampling. "nuts": four chains of NumPyro's sampler (``pip install '.[people-groups]'``),
-        which take several times longer; with ratings, or free parameters of the learner in mind,
-        ten times longer still.
+        which take several times longer. With ratings, or free parameters of the learner in mind,
+        NUTS is slower by another factor of about ten.
     rng
-        Anything that `numpy.random.default_rng` takes.
+        Anything that `numpy.random.default_rng` accepts.
     num_draws
-        The number of draws of the posterior. Chains of NUTS have at least 800 draws, and continue
-        until R-hat is below 1.01, for at most four times `num_draws`.
+        The number of draws of the posterior. The four chains of NUTS have together at least 800
+        draws; they continue until R-hat is below 1.01, or until four times this number of draws.
     progress
         A function that is called with a text and the finished share, 0 to 1.
 
