@@ -94,7 +94,7 @@ class Application(click.Group):
                 for word in given:
                     if "\0" in word:
                         raise click.UsageError(f"{word!r} holds a null byte.")
-                    # U+DC80 to U+DCFF stand for bytes of file names that are not UTF-8.
+                    # Python represents bytes that are not UTF-8 by U+DC80 to U+DCFF: allowed.
                     if re.search("[\ud800-\udc7f\udd00-\udfff]", word):
                         raise click.UsageError(f"{word!r} is not Unicode text.")
                 code = super().main(

@@ -188,7 +188,7 @@ def find_hypothesis(text: str | None, model: Model, example: Example | None) -> 
             f"add --hypothesis with one of: {', '.join(model.hypotheses[:12])}.",
         )
     # If any label is a number, a typed number means a label; otherwise it means a position.
-    # Python cannot read integers of thousands of digits.
+    # A position has fewer than 20 digits.
     is_number = text.isdecimal() and len(text) < 20
     is_position = is_number and not any(name.isdecimal() for name in model.hypotheses)
     return model.hypothesis_index(int(text) if is_position else text)

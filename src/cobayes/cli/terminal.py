@@ -75,7 +75,8 @@ def paint(text: str, *, err: bool = False, **style: Any) -> str:
 def printable(text: str) -> str:
     """Return a text with a visible sign in place of each control character."""
     text = text.translate(_VISIBLE)
-    return text if _is_unicode() else text.replace("±", "+-")  # before widths are measured
+    # "+-" is wider than "±", so it is inserted before column widths are measured.
+    return text if _is_unicode() else text.replace("±", "+-")
 
 
 def show(text: str = "", **style: Any) -> None:

@@ -165,7 +165,8 @@ class ClassTeacher(Teacher):
         """
         named = find(answer, self.rule.model.hypotheses, "hypothesis")
         logs = np.array([self.sharpness * learner.log_belief for learner in self.learners])
-        logs[np.isnan(logs)] = 0.0  # 0 * -inf: at sharpness 0 all answers are equally likely
+        # 0 * -inf is NaN. At sharpness 0 all answers are equally likely.
+        logs[np.isnan(logs)] = 0.0
         chosen = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))[:, named]
         weights = self.weights * ((1.0 - self.lapse) * chosen + self.lapse / logs.shape[1])
         if not weights.sum() > 0.0:

@@ -46,8 +46,7 @@ SMALLEST_LOG_RATIO = -690.0
 # Smallest probability of a datum on tables with zeros: a datum that is never shown would exclude no
 # hypothesis.
 LEAST_SHARE = 1e-6
-# Mixtures of the patterns' best data priors: the ratio of the weights of successive patterns, and
-# the largest number of orders in which the patterns are taken.
+# See `_mixtures`: the factors, and the largest number of orders of the patterns.
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 MAX_ORDERS = 30
 

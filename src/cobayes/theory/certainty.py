@@ -360,7 +360,8 @@ def _last_passage(walks: _Walks) -> tuple[float, float]:
     from scipy.special import ndtr
 
     times = (walks.climbs + walks.overshoots) / walks.means
-    # A passage time has about the standard deviation of its walk, divided by the mean step.
+    # The standard deviation of a passage time is about that of the walk at this time, divided by
+    # the mean step.
     shared = np.minimum(walks.climbs[:, None] / walks.means[:, None], walks.climbs / walks.means)
     covariance = shared * walks.covariance / np.outer(walks.means, walks.means)
     order = np.argsort(-times)

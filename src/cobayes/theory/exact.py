@@ -252,13 +252,14 @@ def _children(
 
 def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> int:
     """Return the number of beliefs in the last round, or raise an error if it is too large."""
-    # With more than max_atoms rounds, or 10^300 beliefs, `total` stays infinite.
+    # `total` stays infinite if there are more rounds than max_atoms, or if the likelihood depends
+    # on the belief and there are at least 10^300 beliefs.
     power = min(num_rounds, 10**300) * math.log10(num_data)
     total: float = math.inf
     count = 0
     if num_rounds <= max_atoms and not rule.depends_on_belief:
         count = math.comb(num_data + num_rounds - 1, num_rounds)
-        total = math.comb(num_data + num_rounds, num_rounds)  # of all rounds
+        total = math.comb(num_data + num_rounds, num_rounds)  # summed over rounds
     elif num_rounds <= max_atoms and power < 300.0:
         count = num_data**num_rounds
         total = max(count, num_rounds)

@@ -307,7 +307,7 @@ def _by_round(
 
 
 def _largest_fall(values: Array) -> float:
-    # NaN is kept, so that a quantity that could not be computed is not reported as monotone.
+    # The result is NaN if a value is NaN, so that such values are not reported as monotone.
     return float(np.maximum(-np.diff(values), 0.0).max())
 
 

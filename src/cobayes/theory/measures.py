@@ -322,7 +322,7 @@ class AtomicMeasure:
             shares = chances(before, np.exp(log_likelihoods))
             after = add_evidence(before[:, None, :], log_likelihoods)
             shares = self.weights[start : start + step, None] * shares
-            # NaN is kept, so that a failed computation stays visible.
+            # `shown` is true for NaN, so that the result of a failed computation contains NaN.
             shown = shares != 0.0
             ruled_out = (log_likelihoods == -np.inf) | (before == -np.inf)[:, None, :]
             surprising = (shares > 0.0) & ruled_out.all(axis=2)

@@ -269,7 +269,7 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
             allowed = (matrix > 0.0).astype(np.float64)
             missing = allowed.T @ (1.0 - allowed)  # the number of data of h that exclude j
             unsure = missing + (missing.T if kind == "scbi" else 0.0) == 0.0
-            logs[matrix == 0.0] = 0.0  # their weights are zero
+            logs[matrix == 0.0] = 0.0  # -inf would lead to NaN where the weight is zero
         else:
             if kind == "bi":
                 cross = columns.T @ logs
