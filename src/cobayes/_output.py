@@ -45,6 +45,11 @@ class Result:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """Make the result again from the content that `to_dict` returned."""
+        if not isinstance(content, Mapping):
+            raise CobayesError(
+                f"{cls.__name__}.from_dict received a value of type {type(content).__name__}.",
+                f"expected the content that {cls.__name__}.to_dict() returns.",
+            )
         kinds = get_type_hints(cls)
         names = [field.name for field in fields(cls)]  # pyright: ignore[reportArgumentType]
         if missing := [name for name in names if name not in content]:

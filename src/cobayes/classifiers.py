@@ -123,11 +123,15 @@ def _named(classifiers: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
             "add classifiers with other settings, or fitted to other samples of the data.",
         )
     for name, one in found.items():
-        if not hasattr(one, "predict_proba") or not hasattr(one, "classes_"):
+        kind = type(one).__name__
+        if not hasattr(one, "classes_"):
             raise CobayesError(
-                f"classifier {name!r}, a {type(one).__name__}, has no predict_proba or is not "
-                "fitted.",
-                "fit it first; wrap SVC in sklearn.calibration.CalibratedClassifierCV.",
+                f"classifier {name!r} ({kind}) is not fitted.", "call its fit first."
+            )
+        if not hasattr(one, "predict_proba"):
+            raise CobayesError(
+                f"classifier {name!r} ({kind}) has no predict_proba.",
+                f"fit CalibratedClassifierCV({kind}(), ensemble=False) of sklearn.calibration.",
             )
     return found
 
@@ -140,7 +144,7 @@ def _read_points(points: ArrayLike) -> NDArray[Any]:
     if table.ndim != 2 or not len(table):
         raise CobayesError(
             f"the points have the shape {table.shape}; expected (points, features).",
-            "for one feature give a column: points.reshape(-1, 1).",
+            "for one feature give a column: points.reshape(-1, 1)." if table.ndim == 1 else None,
         )
     return table
 
@@ -153,6 +157,11 @@ def _pairs(
         rows, columns = np.divmod(np.arange(count * len(classes)), len(classes))
         return rows, columns
     kinds = classes.tolist()
+    if isinstance(true_labels, str):
+        raise CobayesError(
+            f"true_labels is {true_labels!r}; expected one class for each point.",
+            "give the labels that the classifier predicts: classifier.predict(points).",
+        )
     given = np.array(items(true_labels, "true_labels", "classes"), dtype=object).tolist()
     if len(given) != count:
         raise CobayesError(f"{len(given)} true labels were given for {count} points.")

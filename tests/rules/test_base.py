@@ -264,13 +264,23 @@ def test_overriding_likelihood_of_a_custom_rule_is_an_error():
         def respond(self, log_belief):
             return cb.rules.Response(self.model.normalized())
 
-    class Sharp(Plain):
-        def likelihood(self, belief):
-            sharp = self.model.normalized() ** 2
-            return sharp / sharp.sum(axis=0)
+    for parent in (Plain, cb.Rule):
+        with pytest.raises(cb.CobayesError, match="Sharp overrides likelihood, which agents"):
+            type("Sharp", (parent,), {"likelihood": lambda self, belief: self.model.normalized()})
 
-    with pytest.raises(cb.CobayesError, match="Sharp overrides likelihood, which agents"):
-        Sharp(MATRIX)
+
+def test_a_learner_likelihood_of_its_own_is_kept_without_repeats():
+    logs = np.log([[0.9, 0.2], [0.3, 0.4], [0.1, 0.8]])
+
+    class TwoTables(cb.Rule):
+        def respond(self, log_belief):
+            return cb.rules.Response(np.full((3, 2), 1.0 / 3.0), logs)
+
+    learner = cb.Learner(TwoTables(cb.without_repeats(np.full((3, 2), 1.0 / 3.0))))
+    for datum in (0, 2):
+        learner.observe(datum)
+    expected = np.exp(logs[0] + logs[2])
+    assert learner.belief == pytest.approx(expected / expected.sum(), rel=1e-12)
 
 
 def test_a_data_prior_belongs_to_its_rule():

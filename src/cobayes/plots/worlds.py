@@ -176,14 +176,14 @@ def plot_certainty(
 
 
 def save_animation(
-    lessons: Sequence[Lesson], file: str | Path, *, seconds: float = 0.8, dpi: int = 100
+    lessons: Lesson | Sequence[Lesson], file: str | Path, *, seconds: float = 0.8, dpi: int = 100
 ) -> None:
     """Write walks side by side, with the watcher's belief, as an animated GIF.
 
     Parameters
     ----------
     lessons
-        One to four walks; a shorter walk stays at its last square.
+        A walk, or a list of up to four walks; a shorter walk stays at its last square.
     file
         Where to write; the name ends in .gif.
     seconds
@@ -210,7 +210,8 @@ def save_animation(
         )
     if not target.parent.is_dir():  # before the frames are drawn
         raise CobayesError(f"{target} cannot be written: there is no folder {target.parent}.")
-    walks = items(lessons, "lessons", "walks (lessons on a GridWorld)", Lesson, least=1)
+    given = [lessons] if isinstance(lessons, Lesson) else lessons
+    walks = items(given, "lessons", "walks (lessons on a GridWorld)", Lesson, least=1)
     if len(walks) > 4:
         raise CobayesError(f"{len(walks)} walks were given; expected one to four.")
     last = max(walk.num_rounds for walk in walks)

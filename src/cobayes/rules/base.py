@@ -77,17 +77,16 @@ class Rule(ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if cls.likelihood is not Rule.likelihood:
+            raise CobayesError(
+                f"{cls.__name__} overrides likelihood, which agents and simulate do not call.",
+                "write respond(self, log_belief) and return cobayes.rules.Response(likelihood).",
+            )
         cls.name = vars(cls).get("name", cls.__name__)  # never inherited
         modules = cls.respond.__module__, cls.respond_many.__module__
         cls.is_custom = not all(name.startswith("cobayes.") for name in modules)
 
     def __init__(self, matrix: MatrixLike) -> None:
-        kind = type(self)
-        if kind.likelihood is not Rule.likelihood:
-            raise CobayesError(
-                f"{kind.__name__} overrides likelihood, which agents and simulate do not call.",
-                "write respond(self, log_belief) and return cobayes.rules.Response(likelihood).",
-            )
         self.title = self.name
         self.task: Task = as_task(matrix)
         self.model: Model = self.task if isinstance(self.task, Model) else self.task.model
@@ -397,7 +396,11 @@ class Restricted(Rule):
         likelihood = np.where(self._available[:, None], inner.likelihood, 0.0)
         totals = likelihood.sum(axis=0)
         # A column of zeros stays zero: the hypothesis allows none of the available data.
-        return Response(likelihood / np.where(totals > 0.0, totals, 1.0))
+        scale = np.where(totals > 0.0, totals, 1.0)
+        if inner.logs is None:
+            return Response(likelihood / scale)
+        logs = np.where(self._available[:, None], inner.logs - _core.log(scale), -np.inf)
+        return Response(likelihood / scale, logs)
 
 
 def impossible_datum(model: Model, datum: int) -> ImpossibleDatumError:

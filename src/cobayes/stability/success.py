@@ -204,8 +204,8 @@ def success_rate(
     True
     """
     pair = as_agents(rule, hypothesis, prior, learner_rule, learner_prior, every_round=True)
-    if method != "lessons":
-        one_of(method, "method", ("lessons", "coupling"))
+    one_of(method, "method", ("lessons", "coupling"))
+    if method == "coupling":
         from cobayes.stability.coupling import coupling
 
         found = coupling(

@@ -90,8 +90,8 @@ def plan_walk(
     if not world.is_certain:
         raise CobayesError(
             "planning needs a world in which every move has one outcome.",
-            "use slip=0, or draw the moves: run_lesson(Teacher(rule, goal, choice='forward'), "
-            "Learner(rule), 100), or cobayes world --moves forward.",
+            "use a world that does not slip, or draw the moves: "
+            "run_lesson(Teacher(rule, goal, choice='forward'), Learner(rule), 100).",
         )
     extra_moves = whole_number(extra_moves, "extra_moves", 0)
     beam_width = whole_number(beam_width, "beam_width", 1)
@@ -202,7 +202,8 @@ def _in_words(mean: float, stderr: float, num_never: int, num_lessons: int) -> s
     if num_never == num_lessons:
         return "never"
     spread = "" if math.isnan(stderr) else f" ± {stderr:.1g}"
-    return f"after {mean:.3g}{spread} moves ({num_never} never)"
+    whom = f" in {num_lessons - num_never} of {num_lessons} walks" if num_never else ""
+    return f"after {mean:.3g}{spread} moves{whom}"
 
 
 def measure_legibility(
