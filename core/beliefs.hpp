@@ -33,7 +33,7 @@ struct Grid {
 template <class T>
 CORE_INLINE T as_number(T mantissa, T shift) { return select(shift == 0.0, mantissa, T{}); }
 
-// Bring a mantissa back into [2**-512, 1) by changing its shift by one.
+// Bring a mantissa back into [2**-512, 1), or [2**-512, 1] without a shift, by changing the shift by one.
 template <class T>
 CORE_INLINE void renormalise(T& mantissa, T& shift) {
   auto sinks = (mantissa < UNIT) & (mantissa > 0.0), rises = (mantissa >= 1.0) & (shift > 0.0);
@@ -49,7 +49,7 @@ CORE_INLINE T log_belief(T mantissa, T shift) {
   return select(mantissa > 0.0, log, T{} - __builtin_inf());
 }
 
-// Mantissa and shift of exp(log); the shift brings the mantissa into [2**-512, 1).
+// Mantissa and shift of exp(log), log <= 0.
 CORE_INLINE void from_log(double log, double& mantissa, double& shift) {
   shift = 0.0, mantissa = 0.0;
   if (!(log > -1e18)) return;  // the shift would exceed 2**51: treat the hypothesis as excluded

@@ -1,4 +1,5 @@
-// Newton's method in higher precision for one problem, the fallback of newton.hpp and sweeps.hpp for weakly coupled columns.
+// Newton's method in higher precision for one problem that newton.hpp or sweeps.hpp did not solve to the tolerance, usually because
+// some columns are weakly coupled.
 //
 // Column errors c_j g_j = sum_i S_ij - c_j are computed in double-double precision from flows between columns. Let d(i) be the
 // column in which row i has its largest entry. The whole row sum r_i is credited to d(i); each entry S_ij, j != d(i), is a flow from
@@ -181,7 +182,8 @@ class Careful {
     return true;
   }
 
-  // Balance groups that are coupled too weakly for Newton's method, the most strongly coupled first; return the error.
+  // Balance groups of columns: first those whose sums tie, then those that are coupled too weakly for Newton's method, from stronger to
+  // weaker couplings. Return the error.
   double balance_levels(int max_steps) {
     fill_chain();
     double error = 0;
@@ -213,7 +215,7 @@ class Careful {
   }
 
   // Multiply the factors of each group of columns until its inflow equals its outflow. The balance is row sums minus column sums
-  // plus the flows between groups; flows inside a group cancel. With `only_ties`, only groups whose sums tie are changed.
+  // plus the flows between groups; flows inside a group cancel. With `only_ties`, nothing is done unless the sums of a group tie.
   double balance_groups(int count, bool only_ties, int max_steps) {
     Array<Twofold> base(count);
     Array<double> size(count), across(size_t(count) * count);

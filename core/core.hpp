@@ -86,9 +86,9 @@ struct TeachingEnds {
   size_t stride;               // the number of lessons in all blocks together
   void* const* learners;       // the workers of the learners' rules
   const double* learner_logs;  // (learners, m)
-  const bool* goes_on;         // whether a teacher who is sure continues until the learner is sure
+  const bool* goes_on;         // by learner: whether lessons continue after the teacher is sure, until the learner is sure or has excluded h
   double* believed;            // (learners, lessons, m)
-  bool* is_known;              // (learners, lessons): whether the belief determines the hypothesis that the learner converges to
+  bool* is_known;              // (learners, lessons): whether the lesson ended within `max_rounds`, with `goes_on` for the learner, too
 };
 
 // What a rule computes at each belief: likelihoods and posteriors are (n, m), updated beliefs (m,).
@@ -97,17 +97,17 @@ enum class Quantity { LIKELIHOODS, LOG_LIKELIHOODS, POSTERIORS, UPDATED, UPDATED
 // A rule's responses to `size` log-beliefs.
 struct Question {
   Quantity quantity;
-  double* out;                 // NaN in posteriors after impossible data
+  double* out;                 // posteriors and updated beliefs are NaN if no hypothesis with positive belief allows the datum
   const double* logs;          // (size, m)
   const uint64_t* gone;        // (size, words of n): sets of data that are not available, or null
   int size;
-  const int64_t* data;         // (size,) the datum that each belief is updated with
-  size_t data_stride;          // 1, or 0 if all beliefs are updated with the same datum
+  const int64_t* data;         // the datum of each update, (size,) or one for all; null if nothing is updated
+  size_t data_stride;          // 1 for (size,), 0 for one datum
   double error;                // the largest estimated relative error of a response; infinite if one was not found
   int iterations;              // the largest number of iterations of a response
 };
 
-// The status of a scaling. With BAD_ENTRY and BAD_SUMS nothing was computed.
+// The status of a scaling. With BAD_ENTRY and BAD_SUMS no table is scaled, and the arrays for it are not filled.
 inline constexpr double EXACT = 0, LIMIT = 1, INFEASIBLE = 2, OUT_OF_RANGE = 3, BAD_ENTRY = 4, BAD_SUMS = 5;
 
 // Scale one table to `size` different sets of column sums.

@@ -157,7 +157,8 @@ double total_of(const double* sums, int count) {
 // difference is an error.
 constexpr double SUM_SLACK = 1e-3, EQUAL_TOTALS = 1e-14;
 
-// Fill the row and column sums of every problem, and its status, BAD_ENTRY, BAD_SUMS or EXACT; return whether the table can be scaled.
+// Fill the common row sums, the column sums of every problem, and its status: BAD_ENTRY, BAD_SUMS or EXACT (can be scaled). Return
+// false if no problem can be scaled.
 bool prepare(const ScalingJob& job, bool is_fine) {
   const int n = job.n, m = job.m;
   for (int i = 0; i < n; ++i) job.rows[i] = job.row_sums ? job.row_sums[i] : 1.0;
@@ -215,8 +216,8 @@ void scale(const ScalingJob& job, const Stop& stop) {
         }
         row = kept.get();
       }
-      // The solvers end with exact column sums, as rules need them. Here row sums are exact: each row factor is computed again, and the
-      // residual is that of the columns.
+      // The solvers end with column sums that are exact up to rounding, as rules need them. Here each row factor is computed again, so
+      // that the row sums are exact up to rounding; the residual is then mostly that of the columns.
       const double own = sums[i] > 0.0 && targets[i] > 0.0 ? targets[i] / sums[i] : u[i * W];
       const double sum = fill_row(row, own, w, c, weights.get(), m, out + size_t(i) * m, totals.get());
       residual = larger(residual, targets[i] > 0.0 ? magnitude(sum / targets[i] - 1.0) : sum);

@@ -37,8 +37,8 @@ class Follower {
   // Move the belief of lesson `last` to position k, and go on with the lessons before `last`.
   void keep_first(int last, int k) { beliefs.mantissa.copy(last, k), beliefs.shift.copy(last, k), count = last; }
 
-  // Compute the answer to every belief, once for equal beliefs. The search for equal beliefs stops when more than a quarter of the
-  // beliefs differ, except for tables with zeros.
+  // Compute the answer to every belief, once for equal beliefs. If a quarter or more of the beliefs of a round were different, later
+  // rounds do not search for equal beliefs. Tables with zeros and data that may be gone are always searched: they have many equal beliefs.
   void respond(const Word* shown) {
     if (is_answered && !rule.depends_on_belief() && !drops_shown) return;
     if (shares) {

@@ -1,4 +1,5 @@
-// Newton's method for few columns, as many problems at once as a vector has lanes.
+// Newton's method for tables with at most six columns, and for components (components.hpp) with at most 32. Each lane of a vector has
+// one problem.
 //
 // S_ij = u_i M_ij w_j c_j with u_i = r_i / sum_j M_ij w_j c_j. Solve g_j = w_j sum_i u_i M_ij - 1 = 0 in log w. The
 // Jacobian is a Laplacian: c_j g_j changes by sum_k F_jk (x_j - x_k) with the flows F_jk = sum_i S_ij S_ik / r_i. It is

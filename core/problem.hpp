@@ -11,8 +11,8 @@ namespace core::CORE_ISA {
 
 // Products of up to four entries between these bounds are normal numbers (1e-280 to 1e280).
 inline constexpr double SMALLEST = 1e-70, LARGEST = 1e70;
-// If two groups of columns share less than this of their mass, rounding errors of 1e-16 grow by more than 1000 in newton.hpp and
-// sweeps.hpp; such problems go to careful.hpp. With 1e-3 the error stays below the default tolerance, 1e-12.
+// The smallest pivot that newton.hpp accepts, relative to the sum of its column. A pivot is the mass that a group of columns shares with
+// the others. Its inverse, here 1000, multiplies the rounding errors of 1e-16, so that errors stay below the default tolerance 1e-12.
 inline constexpr double WEAK_COUPLING = 1e-3;
 inline constexpr double ROUNDING = 1e-15;  // relative rounding error of a factor, about 5 units in the last place; the smallest reported error
 
@@ -63,7 +63,7 @@ struct Problem {
   double tolerance = 1e-12, least_row_sum = 1.0;
   int max_iterations = 100000;
   bool has_zeros = false, is_representable = true;
-  bool is_extreme = false;           // entries or row sums are beyond SMALLEST and LARGEST: sums and factors may overflow
+  bool is_extreme = false;           // an entry is beyond SMALLEST or LARGEST, or a row sum below SMALLEST: sums and factors may overflow
   const double* matrix;              // balanced, (n, m): the given table if it needs no balancing
   Array<double> transposed;          // (m, n)
   Array<double> row_sums;            // (n,); empty: ones
