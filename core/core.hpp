@@ -42,20 +42,20 @@ static inline void merge_moments(int m, const double* other, double* own) {
 // The statistics of one block of lessons.
 struct Record {
   double* moments;                      // (rounds + 1, 1 + 2 m), see `merge_moments`
-  int64_t* first_sure;                  // (rounds + 2,): the number of lessons that reached the level in each round; last: that never did
+  int64_t* first_sure;                  // (rounds + 2,): the number of lessons that reached the level in each round; last: never
   double *paths;                        // (lessons, kept rounds, m) log-beliefs, or null
   int num_paths, num_kept;
   const int* kept;                      // by round: position in `paths`, or -1
   int* data;                            // (lessons, rounds), -1: no datum was left; or null
-  // Lessons with a datum that no believed hypothesis allows; answers that were computed; those of them with an infinite error.
-  int64_t num_contradicted = 0, num_answers = 0, num_failed = 0;
+  int64_t num_contradicted = 0;         // lessons with a datum that no hypothesis with a positive belief allows
+  int64_t num_answers = 0, num_failed = 0;  // responses that were computed; responses with an infinite error
   double worst = 0.0;                   // the largest estimated error of a response
 };
 
 // Lessons that end when an agent is sure; see trees.hpp.
 struct TeachingPlan {
   const double* teacher_logs;  // (m,)
-  const double* law;           // (n,) the distribution of data that are drawn independently of beliefs, or null
+  const double* law;           // (n,) the distribution from which data are drawn independently of beliefs; null if none are
   int hypothesis, max_rounds;
   double level;
   uint64_t seed;
@@ -64,7 +64,7 @@ struct TeachingPlan {
 // All sequences of data; see trees.hpp.
 struct TreePlan {
   const int64_t* data;         // (num_data,) one datum of each group of data that lead to the same posterior
-  const double* copies;        // (num_data,) the probability of each group, divided by that of its datum in `data`
+  const double* copies;        // (num_data,) the probability of each group, divided by the probability of its datum in `data`
   int num_data, hypothesis;
 };
 
@@ -83,7 +83,7 @@ struct TeachingEnds {
   int64_t* num_rounds;
   bool* is_finished;           // whether the teacher was sure at the end
   int num_learners;
-  size_t stride;               // the number of lessons in all blocks together
+  size_t stride;               // the number of lessons of all blocks
   void* const* learners;       // the workers of the learners' rules
   const double* learner_logs;  // (learners, m)
   const bool* goes_on;         // by learner: whether lessons continue after the teacher is sure, until the learner is sure or has excluded h
@@ -101,7 +101,7 @@ struct Question {
   const double* logs;          // (size, m)
   const uint64_t* gone;        // (size, words of n): sets of data that are not available, or null
   int size;
-  const int64_t* data;         // the datum of each update, (size,) or one for all; null if nothing is updated
+  const int64_t* data;         // the datum of each update, (size,), or one datum for all updates; null if nothing is updated
   size_t data_stride;          // 1 for (size,), 0 for one datum
   double error;                // the largest estimated relative error of a response; infinite if one was not found
   int iterations;              // the largest number of iterations of a response

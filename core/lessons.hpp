@@ -38,7 +38,8 @@ class Follower {
   void keep_first(int last, int k) { beliefs.mantissa.copy(last, k), beliefs.shift.copy(last, k), count = last; }
 
   // Compute the answer to every belief, once for equal beliefs. If a quarter or more of the beliefs of a round were different, later
-  // rounds do not search for equal beliefs. Tables with zeros and data that may be gone are always searched: they have many equal beliefs.
+  // rounds do not search for equal beliefs. They always do if the table has zeros or if data that were shown become unavailable, because
+  // then many beliefs are equal.
   void respond(const Word* shown) {
     if (is_answered && !rule.depends_on_belief() && !drops_shown) return;
     if (shares) {
@@ -86,7 +87,7 @@ class Follower {
       int& datum = data[lane];
       if (answers.own[at + lane] >= 0) datum = draw_from_logs(at + lane, h, uniform[lane]);
       else if (!(total[lane] > 0.0)) datum = -1;
-      else if (datum == n)  // the sums were rounded down: take the last possible datum
+      else if (datum == n)  // rounding put the target above all sums: take the last datum with a positive chance
         for (datum = n - 1; datum > 0 && sums[(datum - 1) * NATIVE + lane] == total[lane];) --datum;
     }
   }

@@ -11,9 +11,11 @@
 //   z_d = sum_h E_dh^s_k b_h theta_h,   x_d <- p_d z_d^-alpha,   s_k -> s_{k+1},
 // from x_d = max_h M_dh where p_d > 0, else 0 (literal = "truth": b_h = 1 at depth 0). The largest entry of a row cancels in T_k, so
 // one step of the recursion is two products with tables that no belief changes. If all sums lie between 2^-300 and 2^300, terms that
-// underflowed are less than 2^-100 of them; answers with other sums are computed in logarithms. So are all answers of a "steep" table:
-// max(1, s_K) |log E| exceeds 2000 for an entry, so that sums of logarithms lose digits, or an entry of E underflows, or T_0 is not
-// normalised and has an entry beyond exp(-200) or exp(200).
+// underflowed are less than 2^-100 of them; answers with other sums are computed in logarithms. All answers are computed in logarithms if
+// the table is "steep". A table is steep if
+//   - max(1, s_K) |log E| exceeds 2000 for an entry, so that sums of logarithms lose digits,
+//   - an entry of E underflows, or
+//   - T_0 is not normalised, and an entry of the table is below exp(-200) or above exp(200).
 //
 // Cooperation: depth infinity, alpha = 1: the scaling to row sums n p_d and column sums n theta_h.
 #pragma once

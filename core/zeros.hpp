@@ -13,8 +13,8 @@
 // Ties between ratios are common (uniform priors), and sums carry rounding errors, so exact comparison would be
 // arbitrary. Amounts with a relative difference below TIE are treated as equal. This is safe because the limit is
 // continuous in the sums: treating a near tie as a tie changes the scaled table by at most about TIE (n + m) times its
-// total. Only the conditional distribution of a column with less than TIE of its neighbours' mass is not continuous;
-// `attach` chooses the component of such a column.
+// total. Only the conditional distribution of a column is not continuous if its mass is below TIE times the mass of the
+// columns that share its rows; `attach` chooses the component of such a column.
 #pragma once
 #include "pattern.hpp"
 #include "problem.hpp"
@@ -67,7 +67,8 @@ class BlockFinder {
     }
     decompose();
     find_lost();
-    // Some rows are positive only in columns with the sum zero: each of these columns gets the mass 1.
+    // Some rows are positive only in columns with the sum zero: each of these columns gets the mass 1. The blocks of these columns are
+    // numbered last, because the ratio of a block without mass is zero, the lowest.
     for (int k = 0; any_left && k < p.num_kinds; ++k) {
       if (!(r[k] > 0) || kind_part[k] != -1) continue;
       kind_part[k] = 0;
@@ -90,8 +91,8 @@ class BlockFinder {
     if (f > 0) put(carried_by(k), j), put(sent_by(j), k);
     else f = 0, drop(carried_by(k), j), drop(sent_by(j), k);
   }
-  // Whether a flow exceeds the rounding errors, which are proportional to the mass of the column.
-  bool counts(int k, int j) { return flow_at(k, j) > TIE * out.mass[j]; }
+  // Whether a flow exceeds the rounding errors of the column's mass.
+  bool is_significant(int k, int j) { return flow_at(k, j) > TIE * out.mass[j]; }
   bool has_spare(int k) const { return spare[k] > TIE * capacity[k]; }
 
   // Mark the rows and columns that are reachable from the columns in the queue (Backward: those from which these columns are reachable).
@@ -104,7 +105,7 @@ class BlockFinder {
       const Word* arcs = Backward ? sent_by(j) : p.kinds_of(j);
       for (int w = 0; w < p.kind_words; ++w)
         for_bits(arcs[w] & kinds_in[w] & ~kinds_seen[w], w * 64, [&](int k) {
-          if (Backward && !counts(k, j)) return;
+          if (Backward && !is_significant(k, j)) return;
           put(kinds_seen.get(), k);
           kind_parent[k] = j;
           if (StopsAtSpare && has_spare(k)) {
@@ -114,7 +115,7 @@ class BlockFinder {
           const Word* more = Backward ? p.columns_of(k) : carried_by(k);
           for (int v = 0; v < p.column_words; ++v)
             for_bits(more[v] & columns_in[v] & ~columns_seen[v], v * 64, [&](int l) {
-              if (!Backward && !counts(k, l)) return;
+              if (!Backward && !is_significant(k, l)) return;
               put(columns_seen.get(), l);
               column_parent[l] = k, queue[length++] = l;
             });
@@ -244,8 +245,8 @@ class BlockFinder {
       --height;
     }
   }
-  // A column with less than TIE of a part's mass may get no row in `decompose`, if all rows in which it is positive have sums below TIE,
-  // too. Decompose these columns and rows separately, in passes: each pass gives a row at least to the column with the largest sum.
+  // `decompose` gives no row to a column if the column and all rows in which it is positive have less than TIE of a part's mass. Decompose
+  // such columns and their rows separately, in passes: each pass gives a row at least to the column with the largest sum.
   void find_lost() {
     for (bool is_lost = true; is_lost && !is_stopped();) {
       is_lost = false;
