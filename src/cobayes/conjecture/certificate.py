@@ -7,7 +7,6 @@ a matrix and priors for which the success rate is lower; anyone can run the chec
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from importlib import resources
@@ -22,7 +21,7 @@ from cobayes.conjecture.limit import LimitSlope, limit_slope
 from cobayes.errors import CobayesError
 from cobayes.lessons import Learner
 from cobayes.model import Model
-from cobayes.reading import existing_file, read_text
+from cobayes.reading import existing_file, parse_json, read_text
 from cobayes.rules import SCBI
 from cobayes.stability.bounds import Distance, conjectured_success
 from cobayes.stability.enclosure import SuccessEnclosure, success_enclosure
@@ -32,8 +31,8 @@ FOLDER = resources.files("cobayes") / "data" / "conjecture"
 FORMAT = 2
 # A counter-example is confirmed if the failure rate exceeds its bound by six standard errors.
 STANDARD_ERRORS = 6.0
-# The largest number of pairs of a coupling. Up to this limit the number is that of the lessons
-# divided by the prior of the taught hypothesis.
+# The largest number of pairs of agents in a coupling. Below this limit there are as many pairs as
+# lessons divided by the teacher's prior in the taught hypothesis.
 MOST_PAIRS = 20_000_000
 # The largest number of data in a witness; a check observes them one by one, in 0.1 ms each.
 LONGEST_WITNESS = 10_000
@@ -56,7 +55,7 @@ class _Claim:
         self.evidence: dict[str, Any] = content.get("evidence", {})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as a dict for JSON; see `from_dict`."""
+        """Return the certificate as a dict for JSON; `from_dict` reads it."""
         return dict(self._content)
 
     @staticmethod
@@ -85,7 +84,8 @@ class Certificate(_Claim):
     level : float
         The teacher is sure when its belief exceeds this; see `success_rate`.
     witness : tuple of int
-        Positions of data that prove the claim without statistics; see `witness_margin`.
+        Positions of data that prove the claim without statistics, see `witness_margin`; empty if
+        there are none.
     conjectured_success : float
         The conjecture's lower bound on the success rate.
     evidence : dict
@@ -134,7 +134,8 @@ class Certificate(_Claim):
         CertificateCheck
             Both estimates, the enclosure, and whether they confirm or prove the claim.
         """
-        lessons = num_lessons or self.num_lessons
+        given = self.num_lessons if num_lessons is None else num_lessons
+        lessons = whole_number(given, "num_lessons", 2)
         pairs = math.ceil(min(lessons, MOST_PAIRS) / self.teacher_prior[self.hypothesis])
         pairs = min(pairs, MOST_PAIRS)
         case = {"rule": self.model, "hypothesis": self.hypothesis, "prior": self.teacher_prior}
@@ -156,7 +157,7 @@ class Certificate(_Claim):
 
 
 class LimitCertificate(_Claim):
-    """A claim that Conjecture 5.3 fails in L1 for all sufficiently small errors of a prior.
+    """A claim that Conjecture 5.3 fails in L1 for all sufficiently small errors in a prior.
 
     Attributes
     ----------
@@ -199,8 +200,8 @@ class LimitCertificate(_Claim):
         Parameters
         ----------
         **options
-            ``log10_size``, ``num_rounds``, ``num_lessons`` (default: the certificate's) and
-            ``rng`` of `limit_slope`.
+            ``log10_size`` and ``rng`` of `limit_slope`; ``num_rounds`` and ``num_lessons``
+            (default: the certificate's).
         """
         case = self.model, self.hypothesis, self.teacher_prior, self.direction
         options = {"num_rounds": self.num_rounds, "num_lessons": self.num_lessons, **options}
@@ -221,7 +222,7 @@ class LimitCertificate(_Claim):
         LimitCheck
             The ratios, and whether they confirm the claim.
         """
-        count = num_lessons or self.num_lessons
+        count = self.num_lessons if num_lessons is None else num_lessons
         first, *streams = spawn_generators(rng, 1 + len(self.sizes))
         at_sizes = {
             size: self.slope(log10_size=size, num_lessons=count, rng=stream)
@@ -278,7 +279,7 @@ def load_certificate(source: str | Path | dict[str, Any]) -> Certificate | Limit
         raise CobayesError(
             f"this is not a certificate of format {FORMAT}: its kind is {kind!r}, its format "
             f"{version!r}.",
-            f"expected one of the kinds {', '.join(map(repr, kinds))}.",
+            f"expected format {FORMAT} and the kind {' or '.join(map(repr, kinds))}.",
         )
     try:
         return kinds[kind](content)
@@ -288,23 +289,19 @@ def load_certificate(source: str | Path | dict[str, Any]) -> Certificate | Limit
         raise CobayesError(
             "the certificate is incomplete or has a value of the wrong type: "
             f"{type(error).__name__} {error}.",
-            "compare it with one that comes with cobayes.",
+            f"compare it with a certificate of cobayes, such as {FOLDER / 'tv-paper-matrix.json'}.",
         ) from error
 
 
 def _read(source: str | Path) -> Any:
-    """Return the content of a certificate, from its file or its name in cobayes."""
+    """Return the content of a certificate, given its file or its name in cobayes."""
     known = known_certificates()
     instance(source, (str, Path), "source", "a file, the name of a certificate or its content")
     path = Path(str(FOLDER), f"{source}.json") if str(source) in known else Path(source)
     if not path.exists():
         hint = f"give a file, or one of: {', '.join(known)}."
         raise CobayesError(f"there is no certificate {source}.", hint)
-    text = read_text(existing_file(path))
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise CobayesError(f"{path} cannot be read as JSON: {error}.") from error
+    return parse_json(path, read_text(existing_file(path)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -338,7 +335,7 @@ class CertificateCheck(Result):
 
     @property
     def standard_errors(self) -> dict[str, float]:
-        """The conjectured rate minus the upper end of each estimate, in standard errors."""
+        """By method: the conjectured rate minus the estimate's `upper`, in standard errors."""
         bound, rates = self.conjectured_success, (self.lessons, self.coupled)
         return {rate.method: (bound - rate.upper) / rate.stderr for rate in rates}
 
@@ -381,8 +378,8 @@ class CertificateCheck(Result):
 def witness_margin(certificate: Certificate) -> float:
     """Return the margin of a certificate's witness; if it is positive, the witness is a proof.
 
-    Let the learner's prior exceed the teacher's everywhere but at the taught hypothesis h. Then
-    the total variation is ``theta^T(h) - theta^L(h)`` and the conjecture says that the learner
+    Let the learner's prior be smaller than the teacher's at the taught hypothesis h only. Then the
+    total variation is ``theta^T(h) - theta^L(h)`` and the conjecture says that the learner
     converges to h only if the teacher does. Suppose that after some data the teacher's belief in
     another hypothesis i is p and the learner's belief in h is q. Then the teacher converges to i
     and the learner to h with probability at least p + q - 1, the margin. A positive margin
@@ -404,13 +401,15 @@ def witness_margin(certificate: Certificate) -> float:
     >>> round(witness_margin(load_certificate("tv-paper-matrix")), 4)
     0.0155
     """
+    instance(certificate, Certificate, "certificate", "a Certificate, see load_certificate")
     own, theirs, h = certificate.teacher_prior, certificate.learner_prior, certificate.hypothesis
     others = np.arange(len(own)) != h
     if certificate.distance != "tv" or not (theirs >= own - 1e-12)[others].all():
         raise CobayesError(
-            f"the distance is {certificate.distance!r}, or the learner's prior is smaller than the "
-            "teacher's at other hypotheses than the taught one.",
-            "give the distance 'tv', and a prior that is smaller at the taught hypothesis only.",
+            f"a witness proves nothing for the distance {certificate.distance!r}, the teacher's "
+            f"prior {own.tolist()} and the learner's prior {theirs.tolist()}.",
+            "give the distance 'tv', and a learner's prior that is smaller than the teacher's only "
+            "at the taught hypothesis.",
         )
     rule = SCBI(certificate.model)
     agents = Learner(rule, own), Learner(rule, theirs)

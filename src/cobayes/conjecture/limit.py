@@ -1,4 +1,4 @@
-"""The failure rate of teaching for tiny errors in the prior, and in the limit of no error.
+"""The failure rate of teaching for tiny errors in the prior, and as the error tends to zero.
 
 Beliefs, derivatives and weights are stored as logarithms, so that errors of 1e-200 and beliefs of
 1e-1000 do not underflow.
@@ -118,17 +118,17 @@ def limit_slope(
         )
     step = step / np.abs(step).sum()
     if (rule.model.matrix == 0.0).any() or (prior == 0.0).any():
-        raise CobayesError("the matrix and the teacher's prior must be positive.")
+        raise CobayesError("the matrix or the teacher's prior has a zero; both must be positive.")
     rounds = whole_number(num_rounds, "num_rounds", 0)
     count = whole_number(num_lessons, "num_lessons", 2)
     log_size = -math.inf
     if log10_size is not None:
         log_size = math.log(10.0) * number_between(log10_size, "log10_size", -math.inf, 0.0)
         if log_size > -300.0 and (prior + math.exp(log_size) * step <= 0.0).any():
-            step_text = f"a step of L1 size 1e{log10_size:g}"
-            raise CobayesError(f"{step_text} leaves the simplex.", "give a smaller log10_size.")
+            found = f"at the L1 distance 1e{log10_size:g} the learner's prior is not positive."
+            raise CobayesError(found, "give a smaller log10_size.")
     num_data, num_hypotheses = rule.model.shape
-    # A lower bound on the time per round: 2 us were measured with three data and hypotheses.
+    # A lower bound on the time per round of a sequence; 2 us were measured on a 3 x 3 matrix.
     seconds = 1e-6 * min(count, 10**200) * min(rounds, 10**100)
     num_bytes = 32.0 * min(count, 10**300) * num_hypotheses * (num_data + 1)
     size = f"{short_number(count)} sequences of {short_number(rounds)} rounds"

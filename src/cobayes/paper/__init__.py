@@ -17,8 +17,8 @@ RECIPES = tuple(
         ("worked-example", "example", "the supplement's 2x2 example, every number recomputed"),
         ("theorems", "theorems", "consistency, rates and invariants, measured"),
         ("figure-s1", "formula", "the supplement's empirical formula, and a new fit"),
-        ("figure-3", "beliefs", "20x20 matrices after 5 rounds, exactly, and after 30, simulated"),
-        ("figure-4", "stability", "success if the learner has another prior, four samples"),
+        ("figure-3", "beliefs", "20x20 matrices: exact after 5 rounds, simulated after 30"),
+        ("figure-4", "stability", "success if the learner has another prior, four cases"),
         ("figure-s2", "stability", "success over discs around the teacher's prior, 25 cases"),
         ("figure-s3", "stability", "success along six rays, 25 cases"),
         ("figure-s4", "stability", "four hypotheses: success along fifteen directions, 9 cases"),
@@ -30,15 +30,15 @@ RECIPES = tuple(
         (
             "beyond",
             "beyond",
-            "success enclosed, tiny perturbations, rounds predicted, best teacher",
+            "success enclosed, tiny perturbations, predicted rounds, best teacher",
         ),
     )
 )
-"""Every section, in the order of the report; add a `Recipe` to add one."""
+"""The sections in the order of the report; to add a section, add a `Recipe`."""
 
 
 def section_name(text: str) -> str:
-    """Return a section's name, given its name or a figure's number: ``2``, ``S1``, ``Fig. 2``."""
+    """Return the section's name for a name or a figure's number: ``2``, ``S1`` or ``Fig. 2``."""
     figure = "figure-" + re.sub(r"^fig(ure)?|[ ._-]", "", text.lower())
     return figure if any(recipe.name == figure for recipe in RECIPES) else text
 
@@ -59,7 +59,7 @@ def build_paper(folder: str | Path, names: Sequence[str] = (), **options: Any) -
     Returns
     -------
     Path
-        The page.
+        The path of the page.
 
     Examples
     --------

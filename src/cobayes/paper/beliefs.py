@@ -29,7 +29,7 @@ SIZE, NUM_LESSONS = 20, 2000
 COLUMNS = ("mean_bi", "std_bi", "mean_scbi", "std_scbi")
 QUANTITIES = {"mean": "mean belief in the truth", "std": "sd of the belief in the truth"}
 PARTS = {"exact": (5, 300, 24, 1), "simulated": (30, 500, 60, 5)}
-"""Rounds; numbers of matrices: in the paper, at quick scale, per shard (one or two seconds)."""
+"""The number of rounds, and of matrices: in the paper, at quick scale, per shard of 1 to 2 s."""
 
 
 # --- Experiments -----------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def beliefs_experiment(context: Context, part: str) -> Experiment:
 def beliefs_shard(
     parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
 ) -> Mapping[str, Any]:
-    """Draw matrices; return mean and sd of the belief in the truth under both rules.
+    """Draw matrices; return for each the mean and sd of the belief in the truth under both rules.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def judge_figure_3(exact: pd.DataFrame, simulated: pd.DataFrame) -> tuple[Claim,
 
 
 def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) -> Claim:
-    """Judge the claim that SCBI's mean or sd of the belief differs from BI's on average.
+    """Judge the claim that SCBI's mean or sd of the belief is on average above, or below, BI's.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) ->
     place
         The row of panels that shows the matrices, "top" or "bottom".
     beliefs
-        A row per matrix.
+        The numbers of `beliefs_table`.
     """
     quantity, count = claim.partition(" ")[0], len(beliefs)
     ahead = sign * (beliefs[f"{quantity}_scbi"] - beliefs[f"{quantity}_bi"]).to_numpy()
@@ -149,7 +149,7 @@ def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) ->
 
 
 def _noise(beliefs: pd.DataFrame, quantity: str) -> Array:
-    """Return standard errors of the differences between the rules, or upper bounds on them."""
+    """Return the standard error of each matrix's difference of the rules; for sd an upper bound."""
     if not beliefs.num_lessons[0]:
         return np.zeros(len(beliefs))
     variances = np.zeros(len(beliefs))
@@ -158,8 +158,8 @@ def _noise(beliefs: pd.DataFrame, quantity: str) -> Array:
         if quantity == "mean":
             variances += std**2
         else:
-            # The variance of a sample sd s is (m4 - s^4) / (4 N s^2), m4 the fourth moment. Only an
-            # upper bound on m4 is known: s^2 times the largest squared deviation.
+            # The variance of the sd s of N beliefs is about (m4 - s^4) / (4 N s^2). The fourth central
+            # moment m4 is at most s^2 times the largest squared deviation.
             largest = np.maximum(mean, 1.0 - mean) ** 2
             variances += np.maximum(largest - std**2, 0.0) / 4.0
     return np.sqrt(variances / beliefs.num_lessons.to_numpy())
@@ -172,7 +172,7 @@ def build(context: Context) -> Section:
     """Build the section."""
     import pandas as pd
 
-    context.tell("exact distributions after 5 rounds, and simulated lessons of 30")
+    context.tell("exact distributions, and simulated lessons of more rounds")
     plans = [beliefs_experiment(context, part) for part in PARTS]
     both = [beliefs_table(run) for run in context.run_all([(plan, plan.name) for plan in plans])]
     figures = {

@@ -39,8 +39,9 @@ PROMISED = 0.6
 """Conjecture 5.3's lower bound on this learner's success rate on M_1, in total variation."""
 
 SIZES = (-1.5, -3.0, -10.0, -30.0, -60.0, -90.0, -150.0)
-"""Decimal logarithms of the L1 distances of teacher's and learner's prior."""
+"""Decimal logarithms of the L1 distances between the teacher's and the learner's prior."""
 
+# The learner is sure when one minus its belief in the truth is below this.
 DOUBT = 1e-9
 RULES = {"BI": BI, "Pragmatic": lambda model: Pragmatic(model, 1), "SCBI": SCBI}
 TEACHERS_MATRIX = "M_3"
@@ -50,7 +51,7 @@ TEACHERS_MATRIX = "M_3"
 
 
 def beyond_experiment(context: Context) -> Experiment:
-    """Return the experiment of the section."""
+    """Return the experiment of the section, all of whose points are single shards."""
     quick = context.is_quick
     depth = context.setting("depth", 11 if quick else 12)
     slope_rounds = context.setting("num_slope_rounds", 400 if quick else 1000)
@@ -83,7 +84,7 @@ def beyond_shard(
     if part == "slope":
         given = {name: parameters[name] for name in ("log10_size", "num_rounds")}
         slope = limit_case().slope(**given, num_lessons=num_samples, rng=rng)
-        # Sums, so that the statistics of shards can be added.
+        # The sums over lessons of the ratio, and of the squared sampling errors.
         variance = (num_samples * slope.stderr) ** 2
         return {"total": num_samples * slope.value, "variance": variance}
     if part == "rounds":
@@ -105,7 +106,7 @@ def rule_of(case: str) -> tuple[Rule, int]:
 
 
 def predictable() -> list[str]:
-    """Return the cases in which the number of rounds until certainty is asymptotically normal."""
+    """Return the cases for which `predicted_rounds` predicts the rounds until certainty."""
     found = []
     for case in (f"{name}, {kind}" for name in examples for kind in ("BI", "SCBI")):
         try:
@@ -119,9 +120,9 @@ def predictable() -> list[str]:
 def _rounds_needed(
     rule: Rule, hypothesis: int, num_lessons: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return for each lesson the first round in which the learner is sure.
+    """Return for each lesson the number of rounds after which the learner is first sure.
 
-    If the learner is never sure, it is the round after the last one.
+    If the learner is never sure, the number is that of the simulated rounds plus one.
     """
     predicted = predicted_rounds(rule, hypothesis, level=1.0 - DOUBT)
     num_rounds = math.ceil(predicted.mean + 10.0 * predicted.std) + 50
@@ -132,10 +133,10 @@ def _rounds_needed(
 
 
 def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
-    """Return a learner's belief in the truth, by round, for data selected in three ways.
+    """Return a learner's belief in the truth after 0, 1, ... rounds, for three kinds of data.
 
-    The data are drawn by the learner's own rule, chosen as the best for this rule, or "borrowed",
-    that is, chosen as the best for another rule.
+    "drawn": data drawn by the learner's own rule, with the mean belief; "chosen": the best data for
+    this number of rounds and this rule; "borrowed": the best data for another rule.
     """
     model = examples[TEACHERS_MATRIX].model
     rule, other = RULES[name](model), RULES["SCBI" if name == "BI" else "BI"](model)
@@ -155,7 +156,7 @@ def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
 
 
 def slope_of(point: PointResult) -> Estimate:
-    """Return the failure rate divided by Conjecture 5.3's bound on it, at one perturbation size."""
+    """Return the estimate of `limit_slope` at one perturbation size, from the sums of a point."""
     total, variance = (float(point.statistics[key]) for key in ("total", "variance"))
     return Estimate(total / point.num_samples, math.sqrt(variance) / point.num_samples)
 
@@ -233,15 +234,15 @@ def build(context: Context) -> Section:
 def _draw_enclosure(lower: np.ndarray, upper: np.ndarray) -> Figure:
     figure, ax = new_axes(4.8, 3.4)
     ax.fill_between(range(len(upper)), lower, upper, color=BLUE, alpha=0.15, linewidth=0)
-    ax.plot(upper, color=BLUE, marker="v", label="at most")
-    ax.plot(lower, color=BLUE, marker="^", label="at least")
+    ax.plot(upper, color=BLUE, marker="v", label="upper bound")
+    ax.plot(lower, color=BLUE, marker="^", label="lower bound")
     ax.set(xlabel="depth of the tree of data", ylabel="success rate", ylim=(0.0, 0.75))
     inset = ax.inset_axes((0.2, 0.3, 0.5, 0.4))
     inset.plot(upper, color=BLUE, marker="v", markersize=3)
     inset.set(ylim=(min(0.585, upper[-1] - 0.002), 0.602))
     inset.tick_params(labelsize=8)
     for each in (ax, inset):
-        each.axhline(PROMISED, color=VERMILION, linestyle="--", label="promised, at least")
+        each.axhline(PROMISED, color=VERMILION, linestyle="--", label="Conjecture 5.3")
         integer_ticks(each)
     ax.legend(loc="upper center", ncols=3, fontsize=8.5)
     return figure
@@ -254,8 +255,8 @@ def _draw_slopes(slopes: Sequence[Estimate]) -> Figure:
     ax.errorbar(sizes, values[:-1], errors[:-1], color=BLUE, marker="o", label="perturbation")
     low, high = values[-1] - errors[-1], values[-1] + errors[-1]
     ax.axhspan(low, high, color=BLUE, alpha=0.15, linewidth=0, label="limit")
-    ax.axhline(1.0, color=VERMILION, linestyle="--", label="allowed, at most")
-    ax.set(xlabel="−log₁₀ of the L¹ distance of the priors", ylabel="failure rate over its bound")
+    ax.axhline(1.0, color=VERMILION, linestyle="--", label="Conjecture 5.3")
+    ax.set(xlabel="−log₁₀ of the L¹ distance of the priors", ylabel="failure rate / its bound")
     ax.set_ylim(0.4, max(1.3, high + 0.05))
     ax.legend(loc="lower right")
     return figure
@@ -287,7 +288,7 @@ def _draw_teachers(teachers: Mapping[str, Mapping[str, Any]]) -> Figure:
     axes = figure.subplots(1, len(teachers))
     for ax, (name, own) in zip(axes, teachers.items(), strict=True):
         other = "SCBI" if name == "BI" else "BI"
-        ax.plot(own["chosen"], color=BLUE, marker="o", label="chosen for it")
+        ax.plot(own["chosen"], color=BLUE, marker="o", label=f"chosen for {name}")
         ax.plot(own["borrowed"], "^-.", color=GREEN, label=f"chosen for {other}")
         ax.plot(own["drawn"], "s--", color=VERMILION, label="drawn (mean)")
         ax.set(title=f"{name} learner", xlabel="round", ylim=(0.3, 1.02))

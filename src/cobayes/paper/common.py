@@ -1,4 +1,4 @@
-"""Helpers of all sections: texts from Markdown, confidence intervals, points with error bars."""
+"""Helpers of the sections: texts from Markdown, confidence intervals, points with error bars."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def words(name: str, **values: Any) -> dict[str, Any]:
 
 
 def share_intervals(successes: Collection[int], trials: Collection[int]) -> NDArray[np.float64]:
-    """Return the lower and upper ends of exact confidence intervals, (2, shares).
+    """Return the lower and upper ends of exact confidence intervals of shares, (2, shares).
 
     The probability that all intervals contain their true shares is at least 1 - `ERROR_RATE`.
     """

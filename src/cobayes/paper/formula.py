@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 GUESS = {"a": 0.5, "c": 1.5, "b": 0.1, "d": -0.3}
-"""The authors' values."""
+"""The values of the four parameters that the authors propose."""
 
 _CLOSE = 0.1  # "≈": the largest accepted error in -ln(1 - P), about a tenth of 1 - P
 
@@ -58,8 +58,8 @@ class FormulaFit:
     values, stderrs : ndarray
         The four parameters in the order of `GUESS`.
     misfit : float
-        Standard deviation in -ln(1 - P) that must be added to the sampling errors to explain the
-        residuals; zero if the sampling errors suffice.
+        Standard deviation of the formula's own error in -ln(1 - P), estimated from the residuals;
+        zero if the sampling errors explain the residuals.
     chi_square, guess_chi_square : float
         Sum of squared residuals, in units of sampling errors, with the fitted parameters and with
         the authors' parameters.
@@ -83,8 +83,9 @@ class FormulaFit:
 def fit_formula(rates: pd.DataFrame) -> FormulaFit:
     """Fit the formula's four parameters by weighted least squares.
 
-    If the sampling errors are too small to explain the residuals, a common variance is added to all
-    of them. Otherwise the fit would depend only on the sizes with the smallest errors.
+    If the sampling errors are too small to explain the residuals, the same variance is added to the
+    sampling variance at every size. Otherwise the fit would depend almost only on the sizes with
+    the smallest errors.
     """
     from scipy.optimize import brentq, curve_fit
     from scipy.special import gammaincc

@@ -1,8 +1,7 @@
 """Figure 6: the grid world, and two trends that the paper asserts for larger boards.
 
 All numbers are exact. The paper does not define how boards grow, which walk is observed, and on
-which scale the gap between the beliefs of SCBI and BI is measured. A `Reading` is one choice of all
-three.
+which scale the gap between the beliefs of SCBI and BI is measured. A `Reading` fixes all three.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ RULES = {"BI": BI, "SCBI": SCBI}
 DISCOUNTS = np.round(np.arange(0.02, 0.981, 0.02), 2)
 TREND_DISCOUNTS = (0.2, 0.3, 0.5, 0.7, 0.85)
 SHIFT = 0.1
-"""Difference between the learner's and the teacher's discount, in the paper's right panel."""
+"""Absolute difference of the learner's and the teacher's discount in the paper's right panel."""
 
 # The shortest walk to A on the paper's board that begins with all moves to the left.
 TO_THE_GOAL = ("left", "left", "left", "up", "up")
 SURE_LEVEL = 0.95
-# Numbers with a smaller relative difference are equal up to rounding.
+# Smaller differences, absolute or relative, are rounding errors.
 _SAME = 1e-9
 
 
@@ -106,7 +105,7 @@ READINGS = (
     Reading(f"{_WALK}, log-odds", _WIDTHS, walk="shortest", scale="log-odds"),
     Reading("width and goals together; m + 1 moves", _BOTH, walk="m + 1 moves", scale="log-odds"),
 )
-"""All readings of the claim."""
+"""The readings of "larger board" by which the paper's claims are judged."""
 
 
 # --- Experiment ------------------------------------------------------------------------------
@@ -115,7 +114,7 @@ READINGS = (
 def grid_experiment(context: Context) -> Experiment:
     """Return the experiment of Figure 6, which uses no random numbers."""
     shift = context.setting("shift", SHIFT)
-    # Both learners' discounts must lie between 0 and 1.
+    # The discounts of both learners, teacher's - shift and + shift, lie between 0.01 and 0.99.
     shifted = DISCOUNTS[(DISCOUNTS - shift > 0.01) & (DISCOUNTS + shift < 0.99)]
     given: dict[str, Any]
     given = {"posteriors": {"discounts": DISCOUNTS}, "misjudgement": {"discounts": shifted}}
@@ -310,7 +309,7 @@ PICTURES = {
     "trend-goals": ("number of goals, width 25", "gap", "goals"),
     "trend-difference": (f"{_WALK}, log-odds", "SCBI_difference", "width"),
 }
-"""The trends that are drawn: reading, quantity, and the label of the axis."""
+"""The trends that are drawn: reading, quantity, and what the horizontal axis shows."""
 
 
 def build(context: Context) -> Section:
@@ -321,7 +320,7 @@ def build(context: Context) -> Section:
     beliefs, errors = (_panel_data(result, name) for name in ("posteriors", "misjudgement"))
     figures = {
         "posteriors": _draw_rules(beliefs, "belief in A after (left, up)", (0.48, 1.01)),
-        "misjudgement": _draw_rules(errors, "expected difference", (0.0, None)),
+        "misjudgement": _draw_rules(errors, "expected difference of beliefs in A", (0.0, None)),
         **{name: _draw_trend(trends, *which) for name, which in PICTURES.items()},
     }
     both = beliefs.add_suffix("_belief").join(errors.add_suffix("_difference"))

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# The share of a population whose score exceeds the next level, and the aimed share of accepted
-# proposals: usual choices for multilevel splitting; neither biases the estimates.
+# The share of the pilot population whose scores exceed the next level, the target share of accepted
+# moves, and the first step size: usual choices for multilevel splitting; none biases the estimates.
 _SURVIVAL = 0.3
 _ACCEPTANCE = 0.3
 _FIRST_STEP = 0.5
@@ -62,10 +62,10 @@ def splitting_experiment(context: Context) -> Experiment:
 def splitting_shard(
     parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
 ) -> Mapping[str, Any]:
-    """Estimate 1 - P independently, `num_samples` times, by multilevel splitting.
+    """Return `num_samples` estimates of 1 - P by multilevel splitting.
 
-    The estimates of a shard share the levels that a pilot population chose. Given the levels each
-    is unbiased, so that estimates are uncorrelated within shards and across them.
+    The estimates of a shard share the levels and step sizes that a pilot population chose. Given
+    these, they are independent and unbiased; so all estimates of a shard are uncorrelated.
     """
     size, rng = parameters["num_data"], np.random.default_rng(seed_sequence)
     counts = {"num_estimates": num_samples, "num_particles": parameters["num_particles"]}
@@ -105,7 +105,7 @@ def exception_probabilities(
     num_sweeps: int,
     rng: np.random.Generator,
 ) -> Array:
-    """Return independent, unbiased estimates of 1 - P for one shape.
+    """Return unbiased and uncorrelated estimates of 1 - P for one shape.
 
     Parameters
     ----------
@@ -122,8 +122,9 @@ def exception_probabilities(
 
     Notes
     -----
-    A first population chooses the levels and the step sizes, and is then discarded. Given both,
-    every estimate is unbiased, even if its chains mix badly; bad mixing increases the variance.
+    A pilot population chooses the levels and the step sizes, and is then discarded. Given both, the
+    estimates are independent, and unbiased even if their Markov chains mix badly; bad mixing
+    increases the variance.
     """
     pilot = Population(1, num_particles, num_data, num_hypotheses, rng)
     levels, steps = _choose_levels(pilot, num_sweeps)
@@ -208,7 +209,7 @@ class Population:
         return shares
 
     def move(self, level: float, step: float, num_sweeps: int) -> float:
-        """Propose new columns, keep those that give a score above the level; return their share."""
+        """Propose new columns, accept those with scores above the level; return their share."""
         accepted = 0.0
         num_columns = self.lines.shape[2]
         for _ in range(num_sweeps):
@@ -266,7 +267,7 @@ def propose_exponentials(old: Array, step: float, rng: np.random.Generator) -> A
 
 
 def _choose_levels(population: Population, num_sweeps: int) -> tuple[list[float], list[float]]:
-    """Move a population up to level zero; return the levels below zero and the step sizes."""
+    """Raise a pilot population to level zero; return the levels on the way and their step sizes."""
     levels: list[float] = []
     steps: list[float] = []
     step = _FIRST_STEP

@@ -49,7 +49,7 @@ SHAPES = {
 """The three families of Figure 2: (number of data, number of hypotheses)."""
 
 PANELS = {"n-by-2": "AB", "10-by-m": "CD", "n-by-n": "EF"}
-# Seconds per entry of a matrix and per pair of entries on one core, measured by
+# Seconds per entry of a matrix, and per pair of entries in one row, on one core, measured by
 # `cobayes reproduce figure-2`; used only for the size of shards.
 _SECONDS_PER_ENTRY = {"n-by-2": 3e-9, "10-by-m": 7e-9, "n-by-n": 7e-9}
 _SECONDS_PER_PAIR = 2e-10
@@ -58,12 +58,12 @@ _SHARD_SECONDS = 1.5
 # Our limits for words that the paper does not quantify.
 _STRAIGHT = 0.25  # "straight": slopes over both halves of the sizes differ by less than this share
 _SLOWLY = 0.5  # "slowly": at least this share of the quantity is left at the last size
-_MEAN_LIMIT = 0.003  # agreement of means, in nats per round
+_MEAN_LIMIT = 0.003  # the largest accepted difference of means, in nats per round
 
-# The paper sampled this number of squares of each size, and saw no exception from n = 18 on.
+# The paper drew 10^8 square matrices of each size, and saw no exception from n = 18 on.
 _FIRST_WITHOUT = 18
 _PAPER_SQUARES = 10**8
-# From this size on, exceptions among square matrices are too rare to count: splitting is used.
+# From this size on, P of square matrices is judged by splitting instead of sampling.
 _SPLIT_FROM = 8
 
 
@@ -100,7 +100,7 @@ def rates_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str
 
 
 def _samples_per_shard(family: str, num_data: int, num_hypotheses: int) -> int:
-    """Return the number of matrices per shard: 1, 2 or 5 times 10^k, in at most 1.5 seconds."""
+    """Return the number of matrices per shard: 1, 2 or 5 times 10^k, for at most about 1.5 s."""
     cost = num_data * num_hypotheses * _SECONDS_PER_ENTRY[family]
     if num_hypotheses > 2:
         cost += num_data * num_hypotheses**2 * _SECONDS_PER_PAIR
@@ -189,7 +189,7 @@ def judge_figure_2(families: Mapping[str, pd.DataFrame], split: pd.DataFrame) ->
             values=two.mean_bi,
             stderrs=two.mean_bi_stderr,
             expected=(two.num_data - 1) / two.num_data,
-            what="sampled mean rate less (n − 1)/n",
+            what="sampled mean rate minus (n − 1)/n",
         ),
         judge_agreement(
             **words("E is the integral"),
@@ -197,7 +197,7 @@ def judge_figure_2(families: Mapping[str, pd.DataFrame], split: pd.DataFrame) ->
             values=two.advantage,
             stderrs=two.advantage_stderr,
             expected=two.advantage_exact,
-            what="sampled E less our closed form of it",
+            what="sampled E minus the exact E",
         ),
         _judge_order("P grows, 10 x m", ten, "probability"),
         _judge_order("E falls, 10 x m", ten, "advantage", rises=False),
@@ -218,7 +218,7 @@ def _judge_order(
 
 
 def _judge_slow_decay(ten: pd.DataFrame) -> Claim:
-    """Judge the claim that E decays slowly with m, by E at the last size / E at the first."""
+    """Judge the claim that E decays slowly with m, by the ratio of E at the last and first size."""
     first, last = ten.iloc[0], ten.iloc[-1]
     left = last.advantage / first.advantage
     noise = math.hypot(*(row.advantage_stderr / row.advantage for row in (first, last)))
@@ -231,7 +231,7 @@ def _judge_slow_decay(ten: pd.DataFrame) -> Claim:
 def _judge_growth_of_squares(square: pd.DataFrame, split: pd.DataFrame) -> Claim:
     """Judge the claim that P grows with n for n x n matrices, by estimates of -ln(1 - P).
 
-    They come from sampling for n below `_SPLIT_FROM`, and from multilevel splitting for other n.
+    The estimates come from sampling for n below `_SPLIT_FROM`, else from multilevel splitting.
     """
     import pandas as pd
 
@@ -274,7 +274,7 @@ def judge_logistic(two: pd.DataFrame, ten: pd.DataFrame, split: pd.DataFrame) ->
     if len(known) == len(families) and inside.all():
         verdict = "holds"
     elif outside.any():
-        # One family whose curve -ln(1 - P) is not straight refutes "in all situations".
+        # A family whose curve -ln(1 - P) is not straight contradicts "in all situations".
         verdict = "holds except" if inside.any() else "does not hold"
     return Claim(verdict=verdict, **words("P grows logistically", known=known, limit=_STRAIGHT))
 
@@ -367,7 +367,7 @@ def draw_exceptions(rates: pd.DataFrame, ax: Axes, *, with_limits: bool = False)
     label = "sampled, with 95 % interval"
     draw_points(ax, size[seen], value[seen], bars, color=BLUE, marker="o", label=label)
     if not seen.all():
-        label = "no exception seen: at least this (97.5 %)"
+        label = "no exception seen: lower bound (97.5 %)"
         ax.plot(size[~seen], low[~seen], "^", color=GREY, markersize=4, label=label)
     highest = 1.05 * float(np.concatenate([high[seen], low[~seen]]).max())
     most = math.log(rates.num_samples.iloc[0])

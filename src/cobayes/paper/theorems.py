@@ -71,7 +71,7 @@ def models_of(context: Context) -> dict[str, tuple[Model, int]]:
 
 
 def theorem_experiment(context: Context, models: Models) -> Experiment:
-    """Return the experiment; each of its points computes one of the `PARTS`."""
+    """Return the experiment; the "part" of each point is a key of `PARTS`."""
     # Many rounds: the slope is asymptotic, and hypotheses with nearly equal rates separate slowly.
     num_rounds = context.setting("num_rounds", 4000 if context.is_quick else 8000)
     num_lessons = context.setting("num_lessons", context.count(2000, at_least=20, quick=200))
@@ -99,7 +99,7 @@ def theorem_experiment(context: Context, models: Models) -> Experiment:
 
 
 def without_relevant(model: Model, hypothesis: int, rule: str) -> Array:
-    """Return a prior that excludes the hypothesis that determines the rate, else uniform."""
+    """Return the uniform prior over all hypotheses but the one that determines the rate."""
     count = model.num_hypotheses
     rates = np.full(count, np.inf)
     for other in set(range(count)) - {hypothesis}:
@@ -158,7 +158,7 @@ def _shard_of_uniform(given: Numbers, num_learners: int, rng: Generator) -> Numb
 
 
 def _shard_of_mixtures(given: Numbers, count: int, rng: Generator) -> Numbers:
-    """Count the mixtures of hypotheses from whose data BI does not converge to the mixture."""
+    """Count the mixtures of hypotheses to which BI does not converge if they generate the data."""
     matrix = np.array(given["matrix"])
     truths = rng.dirichlet(np.ones(matrix.shape[1]), count)
     logs = rng.multinomial(MIXTURE_ROUNDS, truths @ matrix.T) @ np.log(matrix)
@@ -281,7 +281,7 @@ def judge_rates(slopes: pd.DataFrame, rule: str) -> Claim:
         stderrs=own.stderr,
         expected=own.theory,
         within=_RATE_LIMIT * own.theory,
-        what="slope in lessons less theory",
+        what="slope in lessons minus theory",
         unit=f" nats per round ({100 * _RATE_LIMIT:g} % of the rate)",
     )
 
@@ -349,7 +349,7 @@ def judge_destinations(result: RunResult) -> Claim:
         stderrs=np.sqrt(np.concatenate(variances)),
         expected=joined,
         within=_SHARE_LIMIT,
-        what=f"share of learners less prior ({ends.unsettled.sum()} unsettled)",
+        what=f"share of learners minus prior ({ends.unsettled.sum()} unsettled)",
         chi_square=(statistic, len(joined) - len(ends)),
     )
 

@@ -29,10 +29,11 @@ MATRICES_PER_CALL = 1 << 26
 MOST_DATA_DIGITS = 300
 # Above this t the asymptotic series of exp(t) E1(t) is exact to the last bit.
 _ASYMPTOTIC = 50.0
+# The step of the trapezoidal rule in u = log t.
 _STEP = 0.1875
 
 RateStatistics = dict[str, int | float]
-"""Counts and sums that add up over chunks; see `sample_rates_chunk`."""
+"""Counts and sums over the matrices of a chunk; see `sample_rates_chunk`."""
 
 
 def sample_rates_chunk(
@@ -79,7 +80,7 @@ def add_statistics(left: RateStatistics, right: RateStatistics) -> RateStatistic
 
 
 def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
-    """Return both numbers of a shape as integers, or raise an error if one is below two."""
+    """Return a shape as integers, or raise an error if one is below two or both are too large."""
     num_data = whole_number(num_data, "the number of data", 2)
     num_hypotheses = whole_number(num_hypotheses, "the number of hypotheses", 2)
     require_affordable(
@@ -204,7 +205,7 @@ class RateComparison(Result):
 
     @property
     def advantage_interval(self) -> tuple[float, float]:
-        """The interval for E."""
+        """The normal interval for E."""
         margin = normal_quantile(self.confidence) * self.advantage_stderr
         return self.advantage - margin, self.advantage + margin
 

@@ -102,7 +102,7 @@ def gaps(found: Found) -> dict[str, Any]:
 def shares(found: Found) -> dict[str, Any]:
     """Return the ratio of failure rate to Conjecture 5.3's bound on it, by matrix and distance.
 
-    It is that of the learner for whom the ratio minus two standard errors is largest.
+    For each pair, the ratio of the learner with the largest (ratio - two standard errors).
     """
     rows = {}
     for matrix, learners in joined(found).groupby("matrix"):

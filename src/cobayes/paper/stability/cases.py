@@ -56,8 +56,9 @@ class Effort:
     num_column_circles, column_radius : int, float
         The number of circles around a column, and the radius of the outermost.
     num_curve, num_mixtures : int
-        The number of columns with the same divergence from the target column as the unperturbed
-        column, and the number of mixtures of the unperturbed and the target column.
+        The number of columns with the same divergence from the target, the column of the taught
+        hypothesis, as the unperturbed column; and the number of mixtures of that column and the
+        target.
     """
 
     num_lessons: int
@@ -282,8 +283,8 @@ def equal_divergence_curve(own: Array, target: Array, num_points: int) -> Array:
         columns = _ratios_at(level, rays) * target
         return columns / columns.sum(axis=1, keepdims=True)
 
-    # Equal steps of the angle would give dense points where the curve is close to the target; the
-    # steps have equal length instead.
+    # With equal steps of the angle, the points would be dense where the curve is close to the
+    # target; the steps have equal length instead.
     fine = start + np.linspace(0.0, 2.0 * np.pi, 40 * num_points + 1)
     lengths = np.linalg.norm(np.diff(curve(fine), axis=0), axis=1)
     travelled = np.concatenate([[0.0], np.cumsum(lengths)])
@@ -292,7 +293,7 @@ def equal_divergence_curve(own: Array, target: Array, num_points: int) -> Array:
 
 
 def mixtures_with_target(own: Array, target: Array, num_points: int) -> Array:
-    """Return points on the line through a column and the target, between border and target."""
+    """Return points on the line through a column and the target, from the border to the target."""
     is_larger = target > own
     # Continue beyond the column until an entry vanishes.
     farthest = -float((own[is_larger] / (target - own)[is_larger]).min())

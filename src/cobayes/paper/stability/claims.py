@@ -90,8 +90,8 @@ def judge_single_sequences(found: Found, source: str) -> Claim:
     learners = joined(found)
     count = learners.num_lessons
     spread = learners.success_stderr * np.sqrt(count - 1)
-    # The variance of a sample sd s is (m4 - s^4) / (4 N s^2), m4 the fourth moment; for numbers
-    # between 0 and 1 m4 is at most s^2.
+    # The variance of the sd s of N beliefs is about (m4 - s^4) / (4 N s^2), with m4 the fourth
+    # central moment; for numbers between 0 and 1 m4 is at most s^2.
     reach = family_quantile(len(spread)) * np.sqrt((1.0 - spread**2) / (4 * count))
     numbers = {"spread": spread, "at": name_of(learners, spread), "reach": reach.max()}
     text = words("single sequences", source=source, limit=MUCH_MORE_STABLE, **numbers)
@@ -161,7 +161,7 @@ def judge_axes(found: Found, source: str) -> Claim:
     # The angle between the axes is judged only if the ratio is significantly above one.
     inside = (fits.ratio / margin > RAPID) & is_across
     outside = (fits.ratio * margin < RAPID) | ((fits.ratio > margin) & is_oblique)
-    masks = {"surely not so": outside, "too noisy to say": ~inside & ~outside}
+    masks = {"significantly false for": outside, "undecided for": ~inside & ~outside}
     rest = {
         said: listed(list(fits.title), mask, "; ") for said, mask in masks.items() if mask.any()
     }

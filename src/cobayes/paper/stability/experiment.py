@@ -1,8 +1,9 @@
 """Success rates of many learners under the same lessons, and numbers computed from them.
 
-All learners of a case see the same sequences of data, so that differences between them are far less
-noisy than the success rates themselves. The means of batches of sequences are stored: from their
-variation follow the standard errors of quantities that depend on several learners.
+All learners of a case see the same sequences of data, so that differences between their success
+rates are far less noisy than the success rates themselves. The means of batches of sequences are
+stored: from their variation follow the standard errors of quantities that depend on several
+learners.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ PROMISES: dict[Distance, tuple[str, str]] = {
     "tv": ("conjectured_tv", "total variation"),
     "l1": ("conjectured_l1", "the L¹ distance"),
 }
-"""Columns of Conjecture 5.3's lower bound: the distance, and its name."""
+"""For each distance, the column with Conjecture 5.3's lower bound, and the distance's name."""
 
 # Measured on one core, used only for the size of shards: seconds per round and learner, by the
 # number of hypotheses; and the rounds of a lesson multiplied by the rate of convergence.
@@ -112,7 +113,7 @@ def success_shard(
     parameters
         "matrix", "teacher_prior"; "column", the position of the learners' own column, or None;
         "learners", their columns, or their priors if "column" is None; "batch", the number of
-        sequences per batch, of which the mean is kept.
+        sequences per batch; the mean of every batch is kept.
     seed_sequence
         The seed of the shard.
     num_samples
@@ -137,7 +138,7 @@ def success_shard(
     return {
         "count": num_samples,
         "unfinished": int((~ends.is_finished).sum()),
-        # Sums of (1 - belief)^2: the variance would lose its digits in sums of belief^2 near one.
+        # Not the sums of belief^2: near one, the variance computed from them would lose its digits.
         "squared_failures": ((1.0 - beliefs) ** 2).sum(axis=1),
         "lower": lower.sum(axis=1),
         "upper": upper.sum(axis=1),
@@ -177,7 +178,7 @@ def stability_experiment(context: Context, case: Case) -> Experiment:
     rounds = _ROUNDS_TIMES_RATE / float(rate_of_convergence(case.model, 0))
     seconds = len(learners) * rounds * _SECONDS_PER_ROUND[case.model.num_hypotheses]
     wanted = min(_MOST_PER_SHARD, max(batch, int(_SHARD_SECONDS / seconds)))
-    # Shards have equal size and consist of whole batches.
+    # Shards consist of whole batches; all but the last have the same size.
     num_shards = -(-num_batches // (wanted // batch))
     parameters = {
         "matrix": case.model.matrix,
@@ -213,7 +214,7 @@ def _case_rates(context: Context, case: Case, point: PointResult) -> CaseRates:
 def fit_rays(rates: CaseRates) -> pd.DataFrame:
     """Fit a straight line and a parabola through the centre to the success rates on every ray.
 
-    The parabola ``s(d) = s(0) - a d - b d**2`` is fitted by least squares; its largest distance
+    The parabola ``s(d) = s(0) - a d + b d**2`` is fitted by least squares; its largest distance
     from the chord, the bend, is ``b D**2 / 4`` for a ray of length D. Rays with fewer than
     `FEWEST_ON_RAY` learners are omitted.
 
@@ -272,8 +273,8 @@ def _fit_cone(rates: CaseRates) -> dict[str, Any]:
     fall = falls.mean(axis=0)
     speeds = both_ends @ fall
     slow, fast = int(speeds.argmin()), int(speeds.argmax())
-    # Sampling errors may make the smallest slope of success negative; it is replaced by a
-    # thousandth of the largest.
+    # Sampling errors may make the lowest speed negative; a thousandth of the highest is used
+    # instead.
     least = 1e-3 * speeds[fast]
     # The jackknife over batches: the ratio of means is not the mean of the batches' ratios.
     count = len(falls)
@@ -299,9 +300,10 @@ def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
 
     Notes
     -----
-    The excess is the deviance ``sqrt(2 N KL(value, bound))`` of N sequences. By Hoeffding's
-    inequality it exceeds z with a probability of at most ``exp(-z**2 / 2)``, for any N and any
-    distribution of beliefs. The sample's own standard error may be zero if failures are rare.
+    The excess is ``sqrt(2 N KL(value, bound))`` for N sequences, with KL the divergence of the two
+    Bernoulli distributions. By Hoeffding's inequality it exceeds z with a probability of at most
+    ``exp(-z**2 / 2)``, for any N and any distribution of beliefs. The sample's own standard error
+    is not used, because it may be zero if failures are rare.
     """
     value = learners.success.to_numpy()
     return np.where(value > bound, _deviance(value, bound, learners.num_lessons), 0.0)
@@ -318,7 +320,7 @@ def excess_below(learners: pd.DataFrame, bound: Array) -> Array:
 
 
 def deviance_limit(count: int) -> float:
-    """Return a limit above all of `count` deviances with probability at least 1 - ERROR_RATE."""
+    """Return a limit that `count` excesses all keep with probability at least 1 - ERROR_RATE."""
     return math.sqrt(2.0 * math.log(count / ERROR_RATE))
 
 

@@ -128,8 +128,8 @@ def direction_grid(found: Found, seed: int) -> Figures:
         place = {"xytext": (7 * side, 0), "textcoords": "offset points", "va": "center"}
         ax.annotate(str(k + 1), (x, y), ha="left" if side > 0 else "right", fontsize=9, **place)
     ax.set(xlim=(-185, 185), ylim=(185, -5), xticks=range(-180, 181, 60), yticks=range(0, 181, 45))
-    ax.set_xlabel("θ: around that axis, degrees (0: the side of h₂)")
-    ax.set_ylabel("φ: away from h₁, degrees")
+    ax.set_xlabel("θ: angle around the axis of h₁, degrees (0: side of h₂)")
+    ax.set_ylabel("φ: angle to h₁, degrees")
     grid = _grid(found, partial(draw_rays, seed=seed), DISTANCE, panel_height=2.2)
     return {"figure-s4-directions": figure, "figure-s4": grid}
 
@@ -346,7 +346,7 @@ def _color_limits(values: Any) -> tuple[float, float]:
 
 
 def _dot_area(width: float, num_points: int) -> float:
-    """Return the area in square points at which the dots of a disc, `width` points wide, touch.
+    """Return the area in square points at which dots of a disc `width` points wide nearly touch.
 
     A disc of k circles has 3 k (k + 1) dots.
     """
