@@ -11,15 +11,17 @@ from cobayes.conjecture import known_certificates, load_certificate, witness_mar
 from cobayes.errors import CobayesError
 from cobayes.stability import success_rate
 
+LIMIT = "l1-small-perturbations"
 
-def test_packaged_certificates_hold_what_they_claim_to():
+
+def test_the_evidence_in_packaged_certificates_supports_their_claims():
     names = {"euclidean-separated", "euclidean-three-hypotheses", "tv-paper-matrix"}
     assert names <= set(known_certificates())
     for name in names:
         certificate = load_certificate(name)
         enclosure = certificate.evidence["enclosure"]
         assert enclosure["is_proved"]
-        # The Euclidean ones are measured only: their enclosures are too wide to prove them.
+        # The Euclidean claims are measured only: their enclosures are too wide to prove them.
         is_below = enclosure["upper"] < certificate.conjectured_success
         assert is_below == (certificate.distance == "tv")
         assert enclosure["lower"] < certificate.evidence["lessons"]["value"] < enclosure["upper"]
@@ -39,7 +41,7 @@ def test_the_paper_matrix_refutes_total_variation_with_both_estimators():
     assert outcome.is_confirmed
     assert min(outcome.standard_errors.values()) >= 6.0
     assert outcome.is_proved
-    # Proved by the enclosure too, which needs no witness.
+    # The enclosure proves the claim, too, without a witness.
     assert outcome.is_enclosed
     assert replace(outcome, witness_margin=None).is_proved
     # An enclosure that is too wide proves nothing.
@@ -79,8 +81,22 @@ def test_a_witness_is_checked_step_by_step():
     assert witness_margin(certificate) == pytest.approx(0.01546, abs=1e-5)
     shorter = load_certificate({**certificate.to_dict(), "witness": [2, 0]})
     assert witness_margin(shorter) < 0.0
-    with pytest.raises(CobayesError, match="give the distance 'tv'"):
+    with pytest.raises(CobayesError, match="nothing for the distance 'euclidean'") as caught:
         witness_margin(load_certificate({**certificate.to_dict(), "distance": "euclidean"}))
+    assert "give the distance 'tv'" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("value", [None, "tv-paper-matrix", load_certificate(LIMIT)])
+def test_a_margin_needs_a_certificate_with_two_priors(value):
+    with pytest.raises(CobayesError, match="certificate is .*; expected a Certificate"):
+        witness_margin(value)
+
+
+@pytest.mark.parametrize("name", ["tv-paper-matrix", LIMIT])
+@pytest.mark.parametrize("num_lessons", [0, 1, "x"])
+def test_a_check_needs_two_lessons(name, num_lessons):
+    with pytest.raises(CobayesError, match="num_lessons is .*; expected an integer >= 2"):
+        load_certificate(name).check(num_lessons, rng=1)
 
 
 def test_certificates_survive_saving_and_loading(tmp_path):
@@ -94,9 +110,9 @@ def test_certificates_survive_saving_and_loading(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("not json", "cannot be read as JSON"),
-        ("[" * 100_000, "cannot be read as JSON"),
-        ('{"kind": ' + "9" * 5000 + "}", "cannot be read as JSON"),
+        ("not json", "broken.json is not valid JSON: Expecting value: line 1 column 1"),
+        ("[" * 100_000, "is not valid JSON"),
+        ('{"kind": ' + "9" * 5000 + "}", "is not valid JSON"),
         ("[1, 2]", "not a certificate of format 2"),
         ('{"kind": "cobayes conjecture certificate", "format": 2}', "no entry 'matrix'"),
         ('{"kind": "lesson", "format": 1}', "'lesson'"),
@@ -109,7 +125,7 @@ def test_broken_certificates_say_what_is_wrong(tmp_path, text, message):
         load_certificate(path)
 
 
-def test_a_certificate_must_say_something():
+def test_a_certificate_with_a_trivial_bound_and_a_missing_file_are_refused():
     content = load_certificate("tv-paper-matrix").to_dict()
     with pytest.raises(CobayesError, match="strictly between 0 and 1"):
         load_certificate({**content, "learner_prior": [0.0, 0.0, 1.0]})
@@ -140,7 +156,7 @@ def test_a_witness_too_long_to_follow_is_refused():
         ("teacher_prior", {"h_1": 10**400}),
     ],
 )
-def test_a_field_of_the_wrong_kind_is_refused_in_words(field, value):
+def test_a_field_of_the_wrong_type_is_refused(field, value):
     content = load_certificate("tv-paper-matrix").to_dict()
     with pytest.raises(CobayesError):
         load_certificate({**content, field: value})

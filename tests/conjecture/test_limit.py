@@ -25,7 +25,7 @@ def test_derivatives_of_posteriors_are_those_of_finite_differences():
     size = 1e-6
     expected = rule.posteriors(belief + size * step) - rule.posteriors(belief - size * step)
     np.testing.assert_allclose(found[0], expected / (2.0 * size), rtol=1e-5, atol=1e-8)
-    # The mean posterior is the belief, and so is the mean derivative the direction.
+    # The mean posterior is the belief, so the mean derivative is the direction.
     np.testing.assert_allclose(found[0].mean(axis=0), step, rtol=1e-9)
 
 
@@ -79,7 +79,7 @@ def test_a_finite_perturbation_agrees_with_all_sequences_of_three_data():
         rng=3,
     )
     assert abs(found.value - exact) <= 4.0 * found.stderr
-    # Much smaller ones give what the limit gives, on the same random numbers, and do not underflow.
+    # Much smaller perturbations do not underflow, and give the limit on the same random numbers.
     arguments = {"num_rounds": 40, "num_lessons": 300, "rng": 4}
     limit = limit_slope(rule.model, 0, prior, step, **arguments)
     for size in (-60, -200, -1000):
@@ -87,8 +87,8 @@ def test_a_finite_perturbation_agrees_with_all_sequences_of_three_data():
         assert tiny.value == pytest.approx(limit.value, rel=1e-9)
 
 
-def test_two_agents_that_part_agree_with_the_success_rate():
-    # To the end of all lessons the bound is the failure rate itself.
+def test_the_estimate_at_a_large_distance_agrees_with_the_success_rate():
+    # After enough rounds for all lessons to end, the lower bound is the failure rate itself.
     model, own = cb.examples["M_1"].model, np.full(3, 1.0 / 3.0)
     step = np.array([-1.0, 0.0, 1.0]) * 2.0 / 15.0
     found = limit_slope(
@@ -104,7 +104,7 @@ def test_beliefs_far_below_float64_have_derivatives():
     rule = cb.SCBI(np.random.default_rng(1).exponential(size=(4, 3)))
     ratios = np.array([[0.7, -0.3, 0.2]])
     found = [children(rule, np.array([[-1e-300, -2.0 * x, -x]]), ratios)[1] for x in (300, 3000)]
-    # Near a corner the derivatives no longer depend on how small the other beliefs are.
+    # Near a corner the derivatives do not depend on the size of the other beliefs.
     np.testing.assert_allclose(found[0], found[1], rtol=1e-9, atol=1e-100)
     assert np.isfinite(found[1]).all()
 
@@ -138,7 +138,7 @@ def test_the_packaged_certificate_says_what_was_measured(tmp_path):
 
 
 @pytest.mark.parametrize("direction", [[1, 1, -1], [0, 0, 0], [1, -1]])
-def test_a_direction_that_is_none_is_refused(direction):
+def test_an_invalid_direction_is_refused(direction):
     with pytest.raises(cb.CobayesError, match="sum to zero"):
         limit_slope(MATRIX, 0, PRIOR, direction, num_rounds=1)
 

@@ -82,27 +82,27 @@ def beliefs(num_lessons, ahead, spread, count=100):
     )
 
 
-def test_the_papers_reading_of_the_panels_holds_for_data_that_say_so():
+def test_claims_hold_for_data_that_fulfil_them():
     claims = judge_figure_3(beliefs(0, 0.1, -0.1), beliefs(2000, 0.1, -0.1))
     assert [claim.verdict for claim in claims] == ["holds"] * 4
-    # More variance after 5 rounds refutes what is printed.
+    # A larger variance after 5 rounds refutes the paper's claim.
     claims = judge_figure_3(beliefs(0, 0.1, 0.1), beliefs(2000, 0.1, -0.1))
     assert claims[2].verdict == "does not hold"
 
 
-def test_matrices_that_go_the_other_way_are_exceptions_only_beyond_their_noise():
+def test_opposite_differences_are_exceptions_only_if_significant():
     exact, simulated = beliefs(0, 0.005, -0.005), beliefs(2000, 0.005, -0.005)
     claims = judge_figure_3(exact, simulated)
     assert [claim.verdict for claim in claims] == ["holds except", "holds"] * 2
 
 
-def test_the_opposite_is_refused():
+def test_claims_do_not_hold_for_the_opposite_data():
     claims = judge_figure_3(beliefs(0, -0.1, 0.1), beliefs(2000, -0.1, 0.1))
     assert [claim.verdict for claim in claims] == ["does not hold"] * 4
 
 
-def test_the_noise_of_a_deviation_is_no_less_than_what_lessons_show():
-    # 400 repetitions of 200 lessons: their deviations scatter by no more than the bound says.
+def test_the_bound_on_the_error_of_an_sd_exceeds_its_scatter():
+    # 400 repetitions of 200 lessons: the scatter of their sds is at most the bound.
     matrix = random_matrix(np.random.default_rng(5), 6)
     stds, means = [], []
     for k in range(400):

@@ -33,12 +33,12 @@ def test_the_section_shows_four_pictures_and_refutes_by_proof_and_by_record(sect
     assert len(section.data["predicted-rounds"]) == 4
 
 
-def test_the_verdict_on_the_enclosure_needs_an_end_below_the_promise():
+def test_the_verdict_on_the_enclosure_needs_an_upper_bound_below_the_conjectured_rate():
     assert beyond.judge_enclosed(3, 0.6).verdict == "not decided"
     assert beyond.judge_enclosed(11, 0.5912).verdict == "does not hold"
 
 
-def test_the_verdict_on_the_limit_does_not_rest_on_the_report_s_few_lessons():
+def test_the_verdict_on_the_limit_follows_from_the_certificate_alone():
     assert beyond.judge_limit(Estimate(0.5, 0.1)).verdict == "does not hold"
 
 

@@ -44,7 +44,7 @@ def test_the_example_is_judged():
     assert numbers.verdict == "holds except"
     assert divergence.verdict == "holds except"
     assert "rises in 2 of the 2 printed steps" in divergence.measured
-    # 0.1438 nats per round against 0.1308: faster by a tenth, not by much.
+    # 0.1438 nats per round against 0.1308: faster by a tenth only.
     assert faster.verdict == "does not hold"
     assert "0.1438 (SCBI) and 0.1308 (BI)" in faster.measured
 
@@ -82,8 +82,8 @@ def test_first_scaled_matrix(scbi):
 
 def test_posteriors_after_the_first_datum(scbi, bi):
     np.testing.assert_allclose(bi.update(UNIFORM, 0), [0.6, 0.4])
-    # The supplement prints (0.643, 0.366), which does not sum to one: the 0.643 is a slip of
-    # the pen for 0.634, as its own matrix above and 2 * 0.634 = 1.268 below show.
+    # The supplement prints (0.643, 0.366), which does not sum to one: 0.643 is a misprint of
+    # 0.634, as its own matrix above and 2 * 0.634 = 1.268 below show.
     np.testing.assert_allclose(scbi.update(UNIFORM, 0), [0.634, 0.366], atol=HALF_LAST_DIGIT)
 
 
@@ -116,7 +116,7 @@ def test_divergence_between_the_hypotheses_grows(scbi):
     belief = scbi.update(UNIFORM, 0)
     second = divergence(scbi.likelihood(belief))
     assert divergence(cb.BI(JOINT).likelihood(UNIFORM)) < first < second
-    # The supplement speaks of the first two rounds; it is not so for ever: in round three it
-    # falls again (towards the asymptotic rate).
+    # The supplement computes the first two rounds; in round three the divergence falls (towards
+    # the rate of convergence).
     third = divergence(scbi.likelihood(scbi.update(belief, 0)))
     assert third < second

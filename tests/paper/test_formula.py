@@ -33,7 +33,7 @@ def test_a_fit_finds_the_numbers_that_made_the_data():
     assert fit.guess_chance < 1e-6
 
 
-def test_a_form_that_does_not_fit_is_given_its_misfit():
+def test_the_misfit_is_the_size_of_a_deviation_that_the_formula_cannot_fit():
     # The fit absorbs a part of a smooth deviation of size 0.05, never all of this one.
     error = np.full(len(SIZES), 1e-4)
     values = empirical_formula(SIZES, **GUESS) + 0.05 * np.sin(SIZES / 3.0)
@@ -56,10 +56,10 @@ def test_the_section_shares_the_run_of_figure_2_and_judges_the_guess(tmp_path):
     folder = tmp_path / "figure-s1"
     section = build(Context("figure-s1", 0.01, 2020, folder, is_quick=True, settings=few))
     assert (tmp_path / "runs" / "rates-n-by-2").is_dir()
-    # The true 1 - P is about 6 % off the formula at six rows, which 200,000 matrices see clearly.
+    # The true 1 - P differs from the formula by about 6 % at six rows, which 200,000 matrices show.
     (claim,) = section.claims
     assert claim.verdict == "not decided"
-    assert "test of the exact formula: χ²" in claim.measured
+    assert "test that the formula is exact: χ²" in claim.measured
     table = section.data["figure-s1"]
     assert np.nanmax(np.abs(table["residual"][:20])) < 0.1
     assert table["formula"].to_numpy() == pytest.approx(empirical_formula(SIZES, **GUESS))

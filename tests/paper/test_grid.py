@@ -87,7 +87,7 @@ def test_width_alone_changes_nothing():
 
 
 def test_doubling_goals_on_both_sides_halves_the_gap():
-    # Two goals a side that no move tells apart share what one goal had.
+    # Two goals on each side that no move distinguishes share the belief of one goal.
     two, four = board_trend(Reading("g", ((13, 2), (13, 4))), [0.4], 0.1)["gap"]
     assert four == pytest.approx(two / 2, rel=1e-9)
 

@@ -25,7 +25,7 @@ def population(num_data, num_hypotheses, size=32, groups=1, seed=1):
 
 
 def scores_of(found):
-    """Scores by the plain definition: BI's mean rate less SCBI's."""
+    """Scores by their definition: BI's mean rate minus SCBI's."""
     bi, scbi = (
         np.array([rate_of_convergence(rule(one)).mean() for one in found.matrices])
         for rule in (cb.BI, cb.SCBI)

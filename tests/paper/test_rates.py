@@ -155,7 +155,7 @@ def test_a_fall_from_two_rows_to_three_is_named_as_the_exception():
     assert "it falls from 2 × 2 to 3 × 2" in claim.measured
 
 
-def test_a_rate_of_bi_that_is_not_the_papers_is_found_out():
+def test_a_mean_rate_of_bi_that_is_not_the_papers_does_not_hold():
     wrong = families()
     wrong["n-by-2"]["mean_bi"] += 5e-4
     claim = verdicts(judge_figure_2(wrong, QUADRATIC))[
@@ -187,7 +187,7 @@ def test_logistic_growth_means_a_straight_line():
     assert judge_logistic(data["n-by-2"], unseen, straight).verdict == "not decided"
 
 
-def test_the_row_on_squares_says_at_which_sizes_it_was_judged():
+def test_the_claim_on_squares_names_the_sizes_at_which_it_was_judged():
     claim = verdicts(judge_figure_2(families(), QUADRATIC))["P grows with n for n × n matrices"]
     assert "Judged at 12 of the 49 sizes: n = 2, 3, 4, 5, 6, 7 by sampling" in claim.measured
 

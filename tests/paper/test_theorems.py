@@ -1,4 +1,4 @@
-"""The section on theorems: what it measures, and what it would refuse."""
+"""The section on theorems: its verdicts on true and on false numbers."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from cobayes.runs.plan import function_digest
 
 
 @pytest.mark.slow
-def test_theorems_and_invariants_hold_where_they_are_measured(tmp_path, monkeypatch):
+def test_theorems_and_invariants_hold_on_examples(tmp_path, monkeypatch):
     monkeypatch.setattr(theorems, "EXAMPLES", ("supplement-2x2", "M_1", "M_2", "M_3"))
     monkeypatch.setattr(theorems, "RANDOM_SIZES", (3,))
     context = Context(
@@ -94,7 +94,7 @@ def test_learners_under_uniform_data_end_where_the_prior_says():
     assert (np.abs(found["shares"] - [1000, 600, 400]) < 4 * noise).all()
 
 
-def test_a_rate_that_is_not_the_theorems_is_refused():
+def test_a_rate_that_is_not_the_theorems_does_not_hold():
     columns = ("matrix", "rule", "theory", "measured", "stderr", "num_lessons", "num_sure")
     rows = [("a", "BI", 0.5, 0.501, 0.002, 9, 9), ("a", "SCBI", 0.5, 0.51, 0.002, 9, 9)]
     slopes = pd.DataFrame(rows, columns=columns)

@@ -1,4 +1,4 @@
-"""Points around priors and columns: counts, distances, divergences and what is left out."""
+"""Points around priors and columns: counts, distances, divergences and omitted points."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_rays_are_sixty_degrees_apart_and_the_first_aims_at_the_first_corner():
     np.testing.assert_allclose(unit[0], corner / np.linalg.norm(corner), atol=1e-12)
 
 
-def test_points_outside_the_open_simplex_are_left_out_and_counted():
+def test_points_outside_the_open_simplex_are_omitted_and_counted():
     found = learners_of(Case("directions", "M'_1", "theta'_3"), PAPER, 1)
     assert found.attrs["num_left_out"] == 301 - len(found) > 0
     assert (points_of(found) > 0.0).all()
@@ -86,7 +86,7 @@ def test_uniform_priors_have_uniform_coordinates():
 
 
 @pytest.mark.parametrize("case", all_columns(), ids=lambda case: case.name)
-def test_column_perturbations_keep_their_promises(case):
+def test_perturbed_columns_have_their_defining_properties(case):
     found = learners_of(case, PAPER, 1)
     assert len(found) + found.attrs["num_left_out"] == 1 + 330 + 90 + 50
     assert (found.kind == DISC).sum() == 330 - found.attrs["num_left_out"]
@@ -119,7 +119,7 @@ def test_perturbing_the_irrelevant_column_slightly_keeps_the_rate():
         assert cb.rate_of_convergence(changed, 0) == pytest.approx(rate, rel=1e-9)
 
 
-def test_the_curve_survives_extreme_columns():
+def test_the_curve_is_accurate_for_extreme_columns():
     matrix = np.array([[0.999998, 1e-6, 0.3], [1e-6, 0.999998, 0.3], [1e-6, 1e-6, 0.4]])
     curve = equal_divergence_curve(matrix[:, 1], matrix[:, 0], 30)
     found = normalized_divergence(curve, matrix[:, 0])

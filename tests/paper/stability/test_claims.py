@@ -1,4 +1,4 @@
-"""Verdicts on stability for success rates of known shape."""
+"""Verdicts on stability for success rates that are known functions of the learner."""
 
 import math
 
@@ -155,7 +155,7 @@ def test_excess_is_the_number_of_standard_errors():
     assert excess_below(rates.learners, np.full(60, -0.5)).max() == 0.0
 
 
-def test_no_failure_seen_is_no_proof_of_certainty():
+def test_a_sample_without_failures_does_not_exceed_a_bound_near_one():
     # 100 successes in 100 where the bound is 0.99: the sample's standard error is zero, yet it
     # happens with probability 0.37.
     rates = rates_with(UNIFORM, lambda learners: np.ones(len(learners)), num_lessons=100)
@@ -165,7 +165,7 @@ def test_no_failure_seen_is_no_proof_of_certainty():
     assert excess_above(rates.learners, np.full(60, 0.99))[0] < deviance_limit(60)
 
 
-def test_what_stopping_hides_does_not_count_against_a_lower_bound():
+def test_unfinished_sequences_count_as_successes_against_a_lower_bound():
     rates = rates_with(UNIFORM, lambda learners: np.full(len(learners), 0.5))
     patient = rates.learners.assign(success_high=0.9)
     assert excess_below(rates.learners, np.full(60, 0.9)).min() > 4.0
@@ -197,7 +197,7 @@ def test_total_variation_and_l1_differ_by_a_factor_of_two():
     assert np.allclose(tv[1:], 2.0 * l1[1:])
 
 
-def test_known_refutations_are_those_of_the_certificates_and_say_so():
+def test_verdicts_by_certificates_say_that_they_are_recorded():
     euclidean = judge_euclidean_certificate([], "here")
     variation = judge_variation_certificate([], "here")
     assert euclidean.verdict == variation.verdict == "does not hold"

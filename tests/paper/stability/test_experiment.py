@@ -123,7 +123,7 @@ def prior_of(case, learners, position):
 
 
 @pytest.mark.parametrize("case", [Case("disc", "M_3", "theta_2"), column_cases("M_4")[1]])
-def test_a_shard_returns_what_the_sequences_say(case):
+def test_a_shard_returns_the_numbers_of_success_rates(case):
     learners, found = shard_of(case, 60)
     rates = cb.stability.success_rates(
         case.model,
@@ -176,7 +176,7 @@ def test_success_rates_agree_with_agents_that_take_one_step_after_the_other():
                     datum = teacher.choose()
                     learner.observe(datum)
                 own.append(learner.belief[0])
-            # A belief's variance is at most that of a coin; few lessons may all end alike.
+            # A belief's variance is at most value (1 - value); the sample's may be zero.
             noise = np.sqrt(value * (1 - value) * (1 / 100 + 1 / 4000))
             assert abs(np.mean(own) - value) < 4.0 * noise + 1e-4, case.name
 
@@ -201,7 +201,7 @@ def test_success_rates_agree_with_the_coupling():
             assert abs(other.value - value) < 4.0 * noise + 1e-4
 
 
-def test_shards_are_equal_and_made_of_whole_batches(tmp_path):
+def test_shards_consist_of_whole_batches(tmp_path):
     context = Context("any", 0.137, 7, tmp_path / "any")
     points = [
         stability_experiment(context, case).points[0]

@@ -1,4 +1,4 @@
-"""Panels of the stability figures show what they are given."""
+"""Panels of the stability figures show the success rates that they are given."""
 
 import numpy as np
 import pytest
