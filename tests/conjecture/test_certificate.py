@@ -88,14 +88,14 @@ def test_a_witness_is_checked_step_by_step():
 
 @pytest.mark.parametrize("value", [None, "tv-paper-matrix", load_certificate(LIMIT)])
 def test_a_margin_needs_a_certificate_with_two_priors(value):
-    with pytest.raises(CobayesError, match="certificate is .*; expected a Certificate"):
+    with pytest.raises(CobayesError, match=r"certificate is .*; expected a Certificate"):
         witness_margin(value)
 
 
 @pytest.mark.parametrize("name", ["tv-paper-matrix", LIMIT])
 @pytest.mark.parametrize("num_lessons", [0, 1, "x"])
 def test_a_check_needs_two_lessons(name, num_lessons):
-    with pytest.raises(CobayesError, match="num_lessons is .*; expected an integer >= 2"):
+    with pytest.raises(CobayesError, match=r"num_lessons is .*; expected an integer >= 2"):
         load_certificate(name).check(num_lessons, rng=1)
 
 

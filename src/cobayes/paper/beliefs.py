@@ -158,8 +158,8 @@ def _noise(beliefs: pd.DataFrame, quantity: str) -> Array:
         if quantity == "mean":
             variances += std**2
         else:
-            # The variance of the sd s of N beliefs is about (m4 - s^4) / (4 N s^2). The fourth central
-            # moment m4 is at most s^2 times the largest squared deviation.
+            # The variance of the sd s of N beliefs is about (m4 - s^4) / (4 N s^2). The fourth
+            # central moment m4 is at most s^2 times the largest squared deviation.
             largest = np.maximum(mean, 1.0 - mean) ** 2
             variances += np.maximum(largest - std**2, 0.0) / 4.0
     return np.sqrt(variances / beliefs.num_lessons.to_numpy())

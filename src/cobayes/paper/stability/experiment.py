@@ -138,7 +138,7 @@ def success_shard(
     return {
         "count": num_samples,
         "unfinished": int((~ends.is_finished).sum()),
-        # Not the sums of belief^2: near one, the variance computed from them would lose its digits.
+        # Sums of (1 - belief)^2, because sums of belief^2 near one lose the digits of the variance.
         "squared_failures": ((1.0 - beliefs) ** 2).sum(axis=1),
         "lower": lower.sum(axis=1),
         "upper": upper.sum(axis=1),
@@ -300,8 +300,8 @@ def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
 
     Notes
     -----
-    The excess is ``sqrt(2 N KL(value, bound))`` for N sequences, with KL the divergence of the two
-    Bernoulli distributions. By Hoeffding's inequality it exceeds z with a probability of at most
+    The excess is the root of the deviance, ``sqrt(2 N KL(value, bound))`` for N sequences, with KL
+    the divergence of two Bernoulli distributions. By Hoeffding's inequality it exceeds z with a probability of at most
     ``exp(-z**2 / 2)``, for any N and any distribution of beliefs. The sample's own standard error
     is not used, because it may be zero if failures are rare.
     """
