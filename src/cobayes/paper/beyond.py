@@ -236,7 +236,7 @@ def _draw_enclosure(lower: np.ndarray, upper: np.ndarray) -> Figure:
     ax.fill_between(range(len(upper)), lower, upper, color=BLUE, alpha=0.15, linewidth=0)
     ax.plot(upper, color=BLUE, marker="v", label="upper bound")
     ax.plot(lower, color=BLUE, marker="^", label="lower bound")
-    ax.set(xlabel="depth of the tree of data", ylabel="success rate", ylim=(0.0, 0.75))
+    ax.set(xlabel="depth (number of data)", ylabel="success rate", ylim=(0.0, 0.75))
     inset = ax.inset_axes((0.2, 0.3, 0.5, 0.4))
     inset.plot(upper, color=BLUE, marker="v", markersize=3)
     inset.set(ylim=(min(0.585, upper[-1] - 0.002), 0.602))

@@ -301,9 +301,9 @@ def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
     Notes
     -----
     The excess is the root of the deviance, ``sqrt(2 N KL(value, bound))`` for N sequences, with KL
-    the divergence of two Bernoulli distributions. By Hoeffding's inequality it exceeds z with a probability of at most
-    ``exp(-z**2 / 2)``, for any N and any distribution of beliefs. The sample's own standard error
-    is not used, because it may be zero if failures are rare.
+    the divergence of two Bernoulli distributions. By Hoeffding's inequality it exceeds z with a
+    probability of at most ``exp(-z**2 / 2)``, for any N and any distribution of beliefs. The
+    sample's own standard error is not used, because it may be zero if failures are rare.
     """
     value = learners.success.to_numpy()
     return np.where(value > bound, _deviance(value, bound, learners.num_lessons), 0.0)
