@@ -103,7 +103,7 @@ def test_shown_cases_are_those_of_the_supplement(sections, shown, kinds, full):
 
 
 def test_success_rates_keep_the_proved_bounds(sections):
-    # 120 sequences: Hoeffding's inequality, an error rate of 1 % for each section.
+    # 60 sequences for each learner: Hoeffding's inequality, an error rate of 1 % for each section.
     _, found = sections
     verdicts = {
         claim.verdict

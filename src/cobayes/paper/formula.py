@@ -184,8 +184,8 @@ def _formula_pictures(
     ax.legend(fontsize=8.5)
     rest, ax = new_axes(4.8, 3.2)
     for column, color, marker, face, shift, label in (
-        ("residual", BLUE, "o", BLUE, -0.15, "data less the authors’ formula"),
-        ("residual_of_fit", GREEN, "D", "none", 0.15, "data less the fit"),
+        ("residual", BLUE, "o", BLUE, -0.15, "data minus the authors’ formula"),
+        ("residual_of_fit", GREEN, "D", "none", 0.15, "data minus the fit"),
     ):
         style = {"color": color, "marker": marker, "markerfacecolor": face, "label": label}
         errors = 2.0 * numbers.minus_log_stderr

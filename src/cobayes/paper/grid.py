@@ -387,7 +387,7 @@ def _draw_trend(trends: Mapping[str, Any], name: str, quantity: str, over: str) 
         color = mpl.colormaps[COLORMAP](0.9 * k / (len(TREND_DISCOUNTS) - 1))
         ax.plot(sizes, values, c=color, marker=marker, markersize=4, label=f"{discount:g}")
     ax.axhline(0.0, color=GREY, linewidth=0.8)
-    gap = f"gap in {'beliefs' if reading.scale == 'belief' else 'log-odds'}: SCBI less BI"
+    gap = f"gap in {'beliefs' if reading.scale == 'belief' else 'log-odds'}: SCBI minus BI"
     ax.set_ylabel(gap if quantity == "gap" else "expected difference, SCBI")
     ax.set_xlabel("board width" if over == "width" else "number of goals")
     small = {"fontsize": 8, "title_fontsize": 8}

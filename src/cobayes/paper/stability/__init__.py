@@ -67,7 +67,7 @@ class StabilityFigure:
 def build(context: Context) -> Section:
     """Build the section of a figure, found by the context's name."""
     figure = FIGURES[context.name]
-    context.tell(f"{len(figure.cases)} cases of learners who differ from their teacher")
+    context.tell(f"{len(figure.cases)} cases of learners who differ from the assumption")
     found = success_rates(context, figure.cases)
     learners = joined(found)
     away = spherical_coordinates(random_directions(context.seed))[:, 0]
