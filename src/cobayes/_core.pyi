@@ -2,8 +2,8 @@
 
 Beliefs are passed as logarithms; arrays are float64 and contiguous. Results depend on the arguments
 alone: batches and single calls, any number of threads and any instruction set give the same bits.
-No exception is raised for numerical reasons: each result has an estimated error, which is infinite
-where no solution was found. Axes: beliefs (k), data (n), hypotheses (m).
+No exception is raised for numerical reasons: `Rule`, `simulate` and `scale` return an estimated
+error, which is infinite where no solution was found. Shapes: k beliefs, n data, m hypotheses.
 """
 
 from typing import Any
@@ -16,9 +16,10 @@ Integers = NDArray[np.int64]
 Sets = NDArray[np.uint64]
 
 class Rule:
-    """A rule bound to its table.
+    """A rule with its table.
 
-    The kind of the rule is "recursion" (literal and pragmatic rules) or "cooperation" (SCBI).
+    The kind of the rule is "recursion" (BI, and pragmatic rules of finite depth) or "cooperation"
+    (SCBI).
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class Rule:
         in_logs: bool = False,
         num_threads: int = 1,
     ) -> tuple[Array, float, int]:
-        """Return likelihoods at beliefs, (k, n, m), the largest error and number of iterations.
+        """Return likelihoods (k, n, m), the largest estimated error and the most iterations.
 
         A teacher draws from the likelihoods, whose columns sum to one. With ``in_logs`` return the
         log-likelihoods with which a learner updates its belief: the logarithms of the same numbers,
@@ -91,13 +92,15 @@ def simulate(
 ) -> dict[str, Any]:
     """Simulate lessons and return their statistics.
 
-    By default the learner has the teacher's rule and log-beliefs. The random number of a round is a
-    function of (seed, lesson, round). The log-beliefs of the first ``num_paths`` lessons are kept
-    at the rounds ``path_rounds``. With ``teacher_drops`` or ``learner_drops``, data that were shown
-    are no longer available to this agent's rule.
+    If ``learner`` or ``learner_logs`` is None, the learner has the teacher's rule or log-beliefs.
+    The random number of a round is a function of (seed, lesson, round). The learner's log-beliefs
+    in the first ``num_paths`` lessons are kept at the rounds ``path_rounds``. With
+    ``teacher_drops`` or ``learner_drops``, data that were shown are no longer available to this
+    agent's rule.
 
-    The result has "means" and "stds" of the beliefs, (rounds + 1, m); "first_sure", for each round
-    the number of lessons that reached the level in it, and last the number of those that never did;
+    The result has "means" and "stds" of the learner's beliefs, (num_rounds + 1, m); "first_sure",
+    for each round k = 0, 1, ... the number of lessons in which the belief in the hypothesis was at
+    least ``level`` for the first time after round k, and last the number in which it never was;
     "paths", the log-beliefs that were kept; "data" with ``keep_data``; "num_contradicted", the
     number of lessons with a datum that no believed hypothesis allows; "num_answers", the number of
     likelihoods that were computed; "num_failed", the number of likelihoods without a solution;
@@ -119,13 +122,14 @@ def teach(
     seed: int,
     num_threads: int = 1,
 ) -> tuple[Array, Array, Integers, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Teach until the teacher's belief exceeds ``level``; K learners are shown the same data.
+    """Teach until the teacher's belief in the hypothesis exceeds ``level``, K learners at a time.
 
-    ``goes_on`` has one value per learner. If it is true, a teacher who is sure shows this learner
-    more data, drawn from ``law``, until the learner is sure or has excluded the hypothesis. Return
-    the last log-beliefs of the teacher, (lessons, m), and of the learners, (K, lessons, m); the
-    number of rounds and whether the teacher was sure, (lessons,) each; and whether the last belief
-    of a learner determines the hypothesis to which the learner converges, (K, lessons).
+    All learners are shown the same data. ``goes_on`` has one value per learner. If it is true, a
+    teacher who is sure shows this learner more data, drawn from ``law``, until the learner is sure
+    of a hypothesis or has excluded the taught one. Return the last log-beliefs of the teacher,
+    (lessons, m), and of the learners, (K, lessons, m); the number of rounds and whether the teacher
+    was sure, (lessons,) each; and whether each learner's lesson ended, (K, lessons): the teacher was
+    sure and, with ``goes_on``, ``max_rounds`` more rounds were enough.
     """
 
 def couple(
@@ -144,8 +148,9 @@ def couple(
 ) -> tuple[Array, Array, int]:
     """Show the same data from ``law`` to two agents until one of them is sure of a hypothesis.
 
-    Return the last log-beliefs of both, (pairs, m), and the number of pairs in which nobody was
-    sure after ``max_rounds``. Pairs are numbered from ``first`` on, for their random numbers.
+    An agent is sure if a belief exceeds ``level``. Return the last log-beliefs of both, (pairs, m),
+    and the number of pairs in which nobody was sure after ``max_rounds``. The random number of a
+    round is a function of (seed, ``first`` + pair, round).
     """
 
 def exact_rounds(
@@ -158,10 +163,11 @@ def exact_rounds(
     copies: Array,
     num_threads: int = 1,
 ) -> tuple[Array, Array]:
-    """Return means and variances of beliefs over all sequences of data, (rounds, m) each.
+    """Return means and variances of beliefs over all sequences of data, (num_rounds, m) each.
 
-    Data that lead to the same posterior form a group. ``data`` has one datum of each group;
-    ``copies`` is the probability of the group divided by that of this datum.
+    A teacher of the hypothesis, who knows the learner's belief, draws the data. Data that lead to
+    the same posterior form a group. ``data`` has one datum of each group; ``copies`` is the
+    probability of the group divided by that of this datum.
     """
 
 def random_rates(
@@ -173,7 +179,7 @@ def random_rates(
     keep: bool = False,
     num_threads: int = 1,
 ) -> tuple[int, Array, Array, Array, Array]:
-    """Draw random matrices and sum their mean rates of convergence.
+    """Draw random matrices and sum their rates of convergence, each a mean over the hypotheses.
 
     Return the number of matrices on which SCBI's mean rate is at least BI's; the sums, (3,), of
     BI's rate, of SCBI's and of the difference SCBI - BI; the sums of their squares, (3,); and the
@@ -191,8 +197,8 @@ def scale(
 ) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
     """Scale tables (k or 1, n, m) to row sums (k or 1, n) and column sums (k or 1, m).
 
-    By default all row sums are one and all column sums equal. Return the scaled tables, their row
-    factors, their column factors, the column factors divided by the column sums, the target row
+    If they are None, all row sums are one and all column sums equal. Return the scaled tables, their
+    row factors, their column factors, the column factors divided by the column sums, the target row
     sums, the target column sums, and a report (k, 4): estimated error, residual, number of
     iterations and status. The status is 0 (exact), 1 (limit), 2 (infeasible), 3 (entries too far
     apart for float64), 4 (an invalid entry, or a row or column of zeros) or 5 (sums that are

@@ -144,4 +144,4 @@ def test_every_lesson_names_its_data_whatever_its_length(num_rounds):
     if num_rounds < 200:
         assert len(labels) == num_rounds + 1
     else:
-        assert "th is named" in ax.get_xlabel()
+        assert "; one label per " in ax.get_xlabel()

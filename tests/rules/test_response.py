@@ -370,7 +370,7 @@ def test_an_answer_depends_on_the_belief_alone():
         (np.full((3, 2), 1 / 3), "an object of type ndarray; expected a Response"),
         (
             cb.rules.Response(np.full((2, 2), 0.5)),
-            r"a likelihood of shape \(2, 2\); expected a Response of \(3, 2\)",
+            r"a likelihood of shape \(2, 2\); expected \(3, 2\)",
         ),
         (
             cb.rules.Response(np.array([[0.5, 0.5], [0.5, 0.6], [0.0, 0.0]])),

@@ -1,8 +1,9 @@
-"""Figures of lessons, matrices and beliefs; every function accepts and returns an Axes.
+"""Figures of lessons, matrices, beliefs, worlds and fits to people.
 
-They need matplotlib (``pip install '.[plots]'``), which is imported with the first figure. The
-colours of Okabe and Ito and the colour map cividis are safe for colour-blind readers; no figure
-uses colour alone to distinguish things. `style` is the common style of all figures.
+The functions named ``plot_...`` draw on given Axes or on a new figure, and return the Axes;
+`draw_lessons` returns a Figure. They need matplotlib (``pip install '.[plots]'``), which is
+imported with the first figure. The colours of Okabe and Ito and the colour map cividis are safe for
+colour-blind readers; curves also differ in line or marker. `style` is the common style.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons import Lesson
 from cobayes.plots.house import (
     FAINT,
+    FLAG,
     axes_or_new,
     bar_style,
     integer_ticks,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 # With more hypotheses than this, those with the lowest beliefs share one part of the bar.
 MOST_PARTS = 12
-# Inches that a slanted label needs below its bar; if space is short, only every k-th bar has one.
+# Inches of width that a vertical label needs; if space is short, only every k-th bar has a label.
 _INCHES_PER_NAME = 0.105
 
 
@@ -142,7 +143,7 @@ def plot_belief_bars(
     lesson
         A `Lesson`, or an array of beliefs of shape (rounds + 1, m).
     hypotheses, data
-        Labels for an array; a lesson has its own.
+        Labels for an array; a lesson has its own labels.
     legend
         Whether to draw the legend of hypotheses.
     ax
@@ -165,7 +166,7 @@ def plot_belief_bars(
     beliefs = trace.beliefs
     rounds = np.arange(trace.num_rounds + 1)
     order = list(range(len(trace.hypotheses)))
-    if len(order) > MOST_PARTS:  # hypotheses by their highest belief in any round
+    if len(order) > MOST_PARTS:  # keep the hypotheses with the highest beliefs in any round
         order = sorted(np.argsort(-beliefs[1:].max(axis=0, initial=0.0))[: MOST_PARTS - 1].tolist())
     if trace.hypothesis is not None:
         order = [trace.hypothesis, *(k for k in order if k != trace.hypothesis)]
@@ -182,7 +183,7 @@ def plot_belief_bars(
         ax.bar(rounds, 1.0 - base, bottom=base, width=0.86, label=others, facecolor=FAINT)
     ax.set(ylim=(0.0, 1.0), xlim=(-0.6, len(rounds) - 0.4), ylabel="belief")
     _name_rounds(ax, trace)
-    if legend:
+    if instance(legend, FLAG, "legend", "True or False"):
         # Listed from the top down, in the order of the parts of a bar.
         place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         ax.legend(reverse=True, frameon=False, fontsize="small", **place)
@@ -218,8 +219,8 @@ def plot_belief_curves(
 
     Notes
     -----
-    For the taught hypothesis, the slope of ln(1 - belief) tends to minus the rate of convergence of
-    Section 3.
+    For the taught hypothesis, the slope of ln(1 - belief) tends to minus the rate of convergence,
+    Section 3 of the paper.
 
     Examples
     --------
@@ -238,6 +239,7 @@ def plot_belief_curves(
         )
     ax = axes_or_new(ax)
     longest = max(trace.num_rounds for trace in traces.values())
+    instance(log, FLAG, "log", "True or False")
     for position, (name, trace) in enumerate(traces.items()):
         values = trace.beliefs[:, positions[name]]
         if log:  # 1 - belief is the sum of the other beliefs; the belief itself may round to one
@@ -365,5 +367,5 @@ def _name_rounds(ax: Axes, trace: Trace) -> None:
         if 0.2 * len(labels) > width:
             look = {"fontsize": "x-small", "rotation": 90}
     ax.set_xticks(range(0, len(labels), every), labels[::every], **look)
-    named = "" if every == 1 else f"; every {every}th is named"
+    named = "" if every == 1 else f"; one label per {every} bars"
     ax.set_xlabel(f"datum shown, round by round{named}")

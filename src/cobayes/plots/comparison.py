@@ -143,7 +143,7 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
 
     A mark with an arrow means that the learner was sure in fewer than half of the lessons; an open
     mark means that the number is an upper bound. If no median is known, the mean belief in the
-    truth after the last round is drawn instead.
+    truth after the last round is drawn instead; an open mark is then a lower bound.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
 
 
 def draw_comparison(found: Sequence[Ensemble] | TeacherComparison) -> Figure:
-    """Draw two pictures that compare rules, or one that compares teachers."""
+    """Draw two pictures that compare rules, or one picture that compares teachers."""
     is_one = not isinstance(found, Sequence)
     with style():
         figure = new_figure(7.2, 4.2 if is_one else 6.4)

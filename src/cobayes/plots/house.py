@@ -38,6 +38,7 @@ OTHER_STYLES = (
     {"color": GREY, "linestyle": (0, (1, 1)), "marker": "P"},
 )
 
+FLAG = (bool, np.bool_)
 COLORMAP = "cividis"
 INK, FAINT = "#222222", "#C8C8C8"
 
@@ -90,7 +91,7 @@ def style() -> AbstractContextManager[Any]:
 
 
 def line_style(name: str, position: int) -> dict:
-    """Return the colour, line and marker of a rule's curve, or of the curve at a position."""
+    """Return the style of the curve of SCBI or BI, or of another curve by its position."""
     return dict(RULE_STYLES.get(name, OTHER_STYLES[position % len(OTHER_STYLES)]))
 
 
@@ -161,7 +162,7 @@ def shorten_label(text: str, limit: int = 22) -> str:
     text = with_subscripts(text)
     if len(text) <= limit:
         return text
-    # Long labels differ at their ends more often than at their beginnings.
+    # Long labels may differ only at their ends, so the last third is kept.
     end = limit // 3
     return f"{text[: limit - 1 - end].rstrip()}…{text[-end:].lstrip()}"
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobayes._input.validation import items
+from cobayes._input.validation import instance, items
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model, as_model
-from cobayes.plots.house import COLORMAP, axes_or_new, color_limits, shorten_label
+from cobayes.plots.house import COLORMAP, FLAG, axes_or_new, color_limits, shorten_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Cells of a larger matrix are too small to hold a readable number.
+# The largest numbers of rows and columns with written entries, and of rows or columns with labels.
 _MAX_WRITTEN_ROWS, _MAX_WRITTEN_COLUMNS, _MAX_NAMED = 12, 8, 40
 
 
@@ -37,9 +37,9 @@ def plot_matrix(
     title
         The title above the picture.
     write_values
-        Whether to write the number into every cell; None does so in small matrices.
+        Whether to write the number into every cell; None: up to 12 rows and 8 columns.
     limits
-        The values of the darkest and the lightest colour; None is 0 and the largest entry.
+        The values of the darkest and the lightest colour; None: 0 and the largest entry.
     colorbar
         Whether to draw a colour bar.
     ax
@@ -64,14 +64,14 @@ def plot_matrix(
     _name_cells(ax, model)
     if write_values is None:
         write_values = rows <= _MAX_WRITTEN_ROWS and columns <= _MAX_WRITTEN_COLUMNS
-    if write_values:
+    if instance(write_values, FLAG, "write_values", "True, False or None"):
         for (i, j), value in np.ndenumerate(model.matrix):
             # Large values have light colours in cividis, on which black text is readable.
             color = "black" if value - low > 0.55 * (high - low) else "white"
             ax.text(j, i, f"{value:.3g}", ha="center", va="center", fontsize="small", color=color)
     if title is not None:
         ax.set_title(title)
-    if colorbar:
+    if instance(colorbar, FLAG, "colorbar", "True or False"):
         bar = ax.figure.colorbar(image, ax=ax)
         bar.outline.set_visible(False)
     return ax
@@ -96,9 +96,9 @@ def plot_scaling(
     belief
         The belief theta; None is the uniform belief.
     titles
-        The titles of the two pictures.
+        The titles of the two pictures; None: the symbols of the two matrices.
     axes
-        Where to draw the two; None makes a new figure.
+        The two axes to draw on; None makes a new figure.
 
     Returns
     -------

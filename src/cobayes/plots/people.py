@@ -318,7 +318,7 @@ def plot_informative(trials: pd.DataFrame, num_trials: int = 20, *, ax: Axes | N
     trials
         The result of `cobayes.people.informative`.
     num_trials
-        The number of trials drawn.
+        The largest number of trials that are drawn.
     ax
         The axes to draw on; None makes a new figure.
 

@@ -105,7 +105,7 @@ def plot_robustness_map(
     bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7)
     bar.set_label(f"success rate of teaching {shorten_label(result.rate.hypothesis)}")
     start, end = project(np.array([result.teacher_prior, result.worst_prior]))
-    # The arrow is drawn longer than the step itself, which may be too short to see.
+    # The arrow has a fixed length, because the step itself may be too short to see.
     aim = start + (end - start) / np.linalg.norm(end - start) * 0.16
     arrow = {"arrowstyle": "-|>", "color": VERMILION, "linewidth": 1.8}
     ax.annotate("", aim, start, arrowprops=arrow, zorder=6)

@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import find, make_labels
 from cobayes._input.tables import as_floats
+from cobayes._input.validation import instance
 from cobayes.errors import CobayesError
 from cobayes.plots.beliefs import as_trace
 from cobayes.plots.house import (
     COLORMAP,
     FAINT,
+    FLAG,
     INK,
     YELLOW,
     axes_or_new,
@@ -165,7 +167,7 @@ def plot_simplex_points(
     """
     points = np.atleast_2d(project(distributions))
     ax = axes_or_new(ax, size=(4.6, 4.0))
-    if frame:
+    if instance(frame, FLAG, "frame", "True or False"):
         draw_frame(ax, labels, highlight=highlight)
     low, high = (None, None) if limits is None else color_limits(limits)
     options: dict[str, Any] = {"s": size, "linewidths": 0.0, "zorder": 3}
@@ -222,7 +224,7 @@ def plot_simplex_path(
     trace = as_trace(lesson, hypotheses=hypotheses)
     points = project(trace.beliefs)
     ax = axes_or_new(ax, size=(4.6, 4.0))
-    if frame:
+    if instance(frame, FLAG, "frame", "True or False"):
         draw_frame(ax, trace.hypotheses, highlight=trace.hypothesis)
     name = label if label is not None else trace.name
     style = line_style(name or "SCBI", len(ax.get_lines()))

@@ -50,7 +50,7 @@ def plot_world(
     world
         The board.
     belief
-        The watcher's belief over the goals; without it the squares of the goals are filled.
+        The watcher's belief over the goals; None fills the squares of all goals.
     path
         The squares of the walk; the walker is drawn on the last square.
     goal

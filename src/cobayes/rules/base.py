@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 # Keys of `Rule.to_dict` that are not settings.
 _NOT_SETTINGS = {"rule", "matrix", "data", "hypotheses"}
-# Rules for the states of a task are kept until their matrices have more entries than this (32 MB).
+# The cache of rules for a task's states is emptied above this number of matrix entries (32 MB).
 MOST_KEPT = 2**22
 
 
@@ -67,13 +67,13 @@ class Rule(ABC):
     core: _core.Rule | None = None
     """The rule in the native core; None for a custom rule."""
     is_custom: bool = False
-    """Whether `respond` is defined outside of cobayes, in the class or a base class."""
+    """Whether `respond` or `respond_many` is defined outside of cobayes."""
     is_scbi: bool = False
-    """Whether the rule is SCBI: not for a derived class that overrides `respond`."""
+    """Whether the rule is an `SCBI` whose class does not override `respond`."""
     data_prior: Array | None = None
     """Probabilities of the data before anything is taught; None: uniform."""
     tolerance: float = 1e-12
-    """Tolerance for the relative error of the native core's likelihood."""
+    """Tolerance for the native core's estimate of the likelihood's relative error."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -96,13 +96,12 @@ class Rule(ABC):
     def respond(self, log_belief: Array) -> Response:
         """Return the likelihood matrix for a belief given by its logarithms.
 
-        Agents, exact trees and the command line all use this method; the other public methods are
-        computed from it.
+        In a custom rule, all methods, agents and simulations compute with this likelihood.
 
         Parameters
         ----------
         log_belief
-            Normalised, (m,); minus infinity for a hypothesis that is ruled out.
+            Logarithms of a distribution over hypotheses, (m,); minus infinity for an excluded one.
         """
 
     def answer(self, log_belief: Array) -> Response:
@@ -125,7 +124,7 @@ class Rule(ABC):
         return self._checked(self.core.respond(log_beliefs, in_logs=True, num_threads=threads))
 
     def _checked(self, answer: tuple[Array, float, int]) -> Array:
-        """Return the core's likelihood, or raise an error if its error exceeds the tolerance."""
+        """Return the core's values, or raise an error if their error exceeds the tolerance."""
         values, error, iterations = answer
         if not error <= self.tolerance:
             raise not_converged(error, self.tolerance, iterations)
@@ -138,9 +137,9 @@ class Rule(ABC):
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty about a hypothesis.
 
-        Rates of convergence follow from it: the teacher's choices tend to the column of the taught
-        hypothesis, and the log-odds against another hypothesis grow per round by the divergence of
-        the two columns.
+        Rates of convergence follow from it. The teacher's distribution tends to the column of the
+        taught hypothesis. The log-odds of this hypothesis against another one grow per round, on
+        average, by the Kullback-Leibler divergence between the two columns.
         """
         logs = np.full(self.model.num_hypotheses, -np.inf)
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
@@ -179,12 +178,12 @@ class Rule(ABC):
         return self._remade(model) if prior is None else self._restricted(model, prior)
 
     def _remade(self, model: Model) -> Rule:
-        """Make the same rule from another matrix, by `settings`, which must be complete."""
+        """Make a rule of the same class and settings from another matrix."""
         require_settings(type(self), self.settings(), num_given=1)
         return type(self)(model, **self.settings())
 
     def _restricted(self, model: Model, prior: Array) -> Rule:
-        """Make the same rule from another matrix and the data prior that a task gives it."""
+        """Make a rule of the same settings from the matrix and data prior of a task's state."""
         return Restricted(self, model, prior)
 
     def likelihood(self, belief: Distribution) -> Array:
@@ -217,7 +216,7 @@ class Rule(ABC):
             The teacher's estimate of the learner's belief, (m,). Beliefs of shape (k, m)
             give (k, n).
         hypothesis
-            The true hypothesis, by position or label; it must not be ruled out.
+            The true hypothesis, by position or label; the belief in it must be positive.
 
         Returns
         -------
@@ -266,7 +265,8 @@ class Rule(ABC):
         Returns
         -------
         ndarray
-            Row d is ``update(belief, d)``, (n, m) or (k, n, m); NaN if the belief excludes datum d.
+            Row d is ``update(belief, d)``, (n, m) or (k, n, m); NaN if datum d is impossible under
+            every believed hypothesis.
         """
         logs = self.log_beliefs(belief)
         many, rule = np.atleast_2d(logs), self.at(self.task.start)
@@ -283,15 +283,22 @@ class Rule(ABC):
     def log_beliefs(self, belief: Distribution) -> Array:
         """Validate one belief or many and return the logarithms, (m,) or (k, m)."""
         names = self.model.hypotheses
-        return as_distribution(belief, names, "hypothesis", "belief", batch=True, in_logs=True)
+        logs = as_distribution(belief, names, "hypothesis", "belief", batch=True, in_logs=True)
+        if logs.ndim > 2:
+            raise CobayesError(
+                f"the beliefs have shape {logs.shape}; expected ({len(names)},) or "
+                f"(k, {len(names)}).",
+                f"reshape them: beliefs.reshape(-1, {len(names)}).",
+            )
+        return logs
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as a dict for JSON; `from_dict` makes the same rule again."""
         if not isinstance(self.task, Model):
             raise CobayesError(
-                f"the rule is made from the task {type(self.task).__name__}, which to_dict cannot "
-                "describe.",
-                "use Learner(rule).save(path), or task.model.to_dict() for the table alone.",
+                f"the rule is made from the task {type(self.task).__name__}; to_dict describes "
+                "only rules that are made from a matrix.",
+                "save an agent, which has the rule and its task: cobayes.Learner(rule).save(path).",
             )
         settings = self.settings()
         require_settings(type(self), settings, num_given=1)
@@ -304,7 +311,8 @@ class Rule(ABC):
         Parameters
         ----------
         content
-            "rule": its name; "matrix", "data" and "hypotheses"; and the rule's other arguments.
+            A dict: "rule" is the name of the rule; the other entries are "matrix", "data",
+            "hypotheses" and the rule's other arguments.
 
         Examples
         --------
@@ -370,17 +378,17 @@ def _threads(log_beliefs: Array) -> int:
 
 
 class Restricted(Rule):
-    """A custom rule, conditional on the datum being one of the available ones; see `Rule.at`.
+    """A custom rule in a state of a task: its likelihood, normalised over the available data.
 
     Parameters
     ----------
     rule
-        The rule to restrict.
+        The custom rule.
     model
-        The matrix with all data.
+        The matrix in the state, with all data.
     prior
-        The data prior: zero for data that are not available. Other values are ignored; a rule that
-        uses them overrides `Rule._restricted`.
+        The data prior in the state. A datum with a positive prior is available; how large the prior
+        is has no effect. A rule that uses its size overrides `Rule._restricted`.
     """
 
     name = "restricted"
@@ -414,13 +422,13 @@ def impossible_datum(model: Model, datum: int) -> ImpossibleDatumError:
 
 
 def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: str) -> None:
-    """Raise an error if the prior of the hypothesis to teach is zero."""
+    """Raise an error if a belief, named `what`, is zero in the hypothesis to teach."""
     if (log_belief[..., hypothesis] == -np.inf).any():
         raise unteachable(model.hypotheses[hypothesis], what)
 
 
 def require_datum(rule: Rule, hypothesis: int) -> None:
-    """Raise an error if no datum of the first round is possible under the hypothesis to teach."""
+    """Raise an error if the hypothesis to teach allows none of the data of the first round."""
     available = rule.task.available_at(rule.task.start)
     if rule.data_prior is not None:
         available = available & (rule.data_prior > 0.0)

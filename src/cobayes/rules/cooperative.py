@@ -38,7 +38,7 @@ class CooperativeInference:
     learner_prior, teacher_prior : ndarray
         P_L0 over hypotheses and P_T0 over data.
     scaling : ScalingResult
-        The scaled matrix, for the data that the teacher may choose.
+        The matrix scaled to row sums P_T0 and column sums P_L0.
 
     Examples
     --------
@@ -79,8 +79,8 @@ def cooperative_inference(
 ) -> CooperativeInference:
     """Solve the two equations of cooperative inference.
 
-    The learner applies Bayes' formula to the teacher's choice, and the teacher to the
-    learner's inference: ``P_L(h|d) ∝ P_T(d|h) P_L0(h)`` and ``P_T(d|h) ∝ P_L(h|d) P_T0(d)``.
+    The learner applies Bayes' formula to the teacher's distribution, and the teacher applies it to
+    the learner's: ``P_L(h|d) ∝ P_T(d|h) P_L0(h)`` and ``P_T(d|h) ∝ P_L(h|d) P_T0(d)``.
 
     Parameters
     ----------
@@ -94,8 +94,8 @@ def cooperative_inference(
     Returns
     -------
     CooperativeInference
-        The teacher's and the learner's distributions. If zeros make the two priors incompatible,
-        they are the limits of applying the two equations in turn.
+        The teacher's and the learner's distributions. If no matrix with these zeros has the two
+        priors as its sums, the distributions are the limits of applying the equations in turn.
 
     Notes
     -----
@@ -118,7 +118,7 @@ def cooperative_inference(
         scale(model.matrix, over_data, over_hypotheses)  # raises an error that says why
     rule = SCBI(model, data_prior=over_data)
     teacher, learner = rule.likelihood(over_hypotheses), rule.posteriors(over_hypotheses)
-    # Data that are never chosen still have a posterior, from the same column factors.
+    # Data with a prior of zero still have a posterior, computed from the same column factors.
     unused = over_data == 0.0
     support = scaling_blocks(model.matrix, over_data, over_hypotheses).support
     logs = np.where(support, _core.log(model.matrix), -np.inf) + _core.log(scaling.factors)

@@ -58,7 +58,7 @@ def as_agents(
     rule, hypothesis, prior, learner_rule, learner_prior
         As in `cobayes.simulate`.
     every_round
-        Whether to raise an error if the matrix of a task changes from round to round.
+        Whether to raise an error unless a task has the same matrix and data prior in every round.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
     if rule is None or (np.isscalar(rule) and not name):
         raise CobayesError(
             f"the rule is {rule!r}; expected a rule, a matrix, a class or a name.",
-            "wrap the matrix: cobayes.SCBI(matrix) or cobayes.BI(matrix).",
+            "give a rule, such as cobayes.SCBI(matrix) or cobayes.BI(matrix).",
         )
     if name:
         rule = rule_named(name) or rule
@@ -129,7 +129,7 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
                 "choose 'BI', 'SCBI' or 'Pragmatic', or define the class of a custom rule first.",
             )
     if not (isinstance(rule, type) and issubclass(rule, Rule)):
-        return SCBI(rule)  # SCBI of a matrix or a task; any other text names a file or an example
+        return SCBI(rule)  # a matrix or a task; a text names a file or an example
     if matrix is None:
         raise CobayesError(
             f"the rule is {rule.__name__}, without a matrix.",
@@ -146,11 +146,11 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
 
 
 def in_every_round(rule: Rule) -> Rule:
-    """Return the rule of all rounds, or raise an error if the task's matrix changes."""
+    """Return the rule of all rounds; raise an error if the task's state can change."""
     if rule.task.is_constant:
         return rule.at(rule.task.start)
     raise CobayesError(
-        "this computation needs the same matrix in all rounds; in the task "
-        f"{type(rule.task).__name__} the matrix depends on the data shown before.",
+        "this computation needs the same matrix and data prior in all rounds; in the task "
+        f"{type(rule.task).__name__} they may depend on the data shown before.",
         "use simulate(...) or run_lesson(...), or give the table alone: cobayes.Model(task).",
     )

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 # `Pragmatic.at_certainty` sets the log-belief in every other hypothesis to -_DOUBT.
 _DOUBT = 1e8
 
-# The largest finite depth. Each depth is one pass over the matrix; more would take too long.
+# The largest finite depth. A step of the recursion takes two products of the matrix with a vector.
 DEEPEST = 10_000
 
 
@@ -36,7 +36,7 @@ class NativeRule(Rule):
     data_prior
         Probabilities of the data before anything is taught, or None: uniform.
     tolerance
-        Tolerance for the estimated relative error of the scaling.
+        Tolerance for the estimated relative error of the likelihood.
     **options
         Further arguments of `_core.Rule`, such as its kind and depth.
     """
@@ -66,7 +66,7 @@ class NativeRule(Rule):
         return Response(_core.exp(logs), logs)
 
     def _restricted(self, model: Model, prior: Array) -> Rule:
-        """Make the same rule from another matrix and the data prior that a task gives it."""
+        """Multiply the rule's own data prior by that of the task's state."""
         if self.data_prior is not None:
             prior = prior * self.data_prior
         if not prior.any():
@@ -125,7 +125,7 @@ class SCBI(NativeRule):
     Parameters
     ----------
     matrix
-        The data-by-hypotheses matrix: an array, DataFrame, DataArray or `Model`.
+        The data-by-hypotheses matrix: an array, DataFrame, DataArray, `Model` or task.
     data_prior
         Probabilities of the data before anything is taught; uniform by default, zero for data
         that are not available. The row sums are ``n data_prior``.
@@ -169,8 +169,8 @@ class SCBI(NativeRule):
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`.
 
-        If another hypothesis allows data that this one rules out, the teacher of the other one
-        chooses only such data.
+        The teacher of another hypothesis chooses only data that are impossible under the certain
+        one, if there are any.
         """
         if not self.is_scbi:
             return super().at_certainty(hypothesis)
@@ -203,8 +203,8 @@ class Pragmatic(NativeRule):
         ``L_k(h | d) ∝ T_k(d | h) theta(h)``, normalised over hypotheses,
         ``T_{k+1}(d | h) ∝ p(d) L_k(h | d)**rationality``, normalised over data.
 
-    A rule of depth K teaches by T_K and learns by L_K. Depth 0 is `BI`; infinite depth with
-    rationality 1 is `SCBI`.
+    A rule of depth K teaches by T_K and learns by L_K. Depth 0 with ``literal="likelihood"`` is
+    `BI`; infinite depth, which requires rationality 1, is `SCBI`.
 
     Parameters
     ----------
@@ -223,7 +223,8 @@ class Pragmatic(NativeRule):
 
     Examples
     --------
-    The word "glasses" is true of two of three faces; a speaker would have said "hat" of one:
+    Of three faces, the second has glasses, the third has glasses and a hat. A listener who hears
+    "glasses" (the datum at position 1) rather believes in the second face:
 
     >>> import cobayes as cb
     >>> faces = cb.Pragmatic([[1, 1, 1], [0, 1, 1], [0, 0, 1]], 1, literal="truth")

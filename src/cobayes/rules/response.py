@@ -24,7 +24,7 @@ COLUMN_SLACK = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """What a rule returns for a belief: a likelihood matrix, and its logarithms.
+    """What a rule returns for a belief: the teacher's and the learner's likelihood.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ def what_is_wrong(response: Any, model: Model) -> str | None:
         return f"an object of type {type(response).__name__}; expected a Response"
     likelihood = response.likelihood
     if likelihood.shape != model.shape:
-        return f"a likelihood of shape {likelihood.shape}; expected a Response of {model.shape}"
+        return f"a likelihood of shape {likelihood.shape}; expected {model.shape}"
     sums = np.where((likelihood >= 0.0).all(axis=0), likelihood.sum(axis=0), np.nan)
     # A column of zeros: the hypothesis allows none of the data that may be shown.
     is_wrong = ~((np.abs(sums - 1.0) <= COLUMN_SLACK) | (sums == 0.0))
@@ -84,7 +84,8 @@ def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
     log_belief
         Shape (..., m); minus infinity for an excluded hypothesis.
     log_likelihood
-        One row (m,) or all rows (n, m). A row that excludes every believed hypothesis gives NaN.
+        Of a shape that broadcasts with `log_belief`, such as (n, m). The result is NaN in a row
+        that excludes every believed hypothesis.
     """
     joint = log_belief + log_likelihood
     peak = joint.max(axis=-1, keepdims=True)
@@ -96,7 +97,7 @@ def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
 def not_converged(
     error: float, tolerance: float, iterations: int | None = None
 ) -> ConvergenceError:
-    """Return the error about a scaling to a belief that did not reach the tolerance.
+    """Return the error about a scaling to a belief whose error exceeds the tolerance.
 
     Parameters
     ----------

@@ -112,9 +112,9 @@ def scaling_blocks(
 
     Notes
     -----
-    Among all row sums that the zeros and the column sums allow, the limit has those whose ratios to
-    the given row sums are as even as possible.
-    Ratios that differ by less than 1e-11, relatively, count as equal.
+    Of all row sums that the zeros and the column sums allow, the limit has those whose ratios to
+    the given row sums are as even as possible. Ratios with a relative difference below 1e-11 are
+    treated as equal.
     """
     model = as_model(matrix)
     rows, columns = validated_sums(
@@ -122,6 +122,12 @@ def scaling_blocks(
         aligned(row_sums, model.data, "datum", "row_sums"),
         aligned(column_sums, model.hypotheses, "hypothesis", "column_sums"),
     )
+    if rows.ndim > 1:
+        raise CobayesError(
+            f"the sums are a batch of shape {rows.shape[:-1]}; expected one number for each row "
+            "and each column.",
+            "call scaling_blocks once for each item of the batch.",
+        )
     return find_blocks(model.matrix, rows, columns)
 
 
@@ -139,7 +145,7 @@ def find_blocks(
         columns = np.flatnonzero(is_member[column_labels] & (column_labels >= 0))
         ratio = float(column_sums[columns].sum() / row_sums[rows].sum())
         blocks.append(Block(rows, columns, ratio))
-    blocks.sort(key=lambda block: -block.ratio)  # the core's order ignores sums below 1e-11
+    blocks.sort(key=lambda block: -block.ratio)  # the core ignores relative differences below 1e-11
     support = (matrix > 0.0) & (row_labels[:, None] == column_labels)
     return ScalingBlocks(tuple(blocks), support, STATUSES[status], row_labels, column_labels)
 
@@ -156,12 +162,15 @@ def explain(
 
     Parameters
     ----------
-    blocks, row_sums, column_sums
-        Infeasible sums and their blocks.
+    blocks
+        The blocks at the infeasible sums.
+    row_sums, column_sums
+        The infeasible sums.
     data, hypotheses
         The labels.
     words
-        How the sentence calls the column sum of one hypothesis, and of several.
+        The predicate about the column sums, for one hypothesis and for several; "{}" is replaced by
+        their share of the total.
     """
     unplaced = np.flatnonzero((blocks.column_labels < 0) & (column_sums > 0.0))
     if len(unplaced):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Labels = tuple[str, ...] | None
 
-# Status codes of the core; larger codes mean bad input.
+# Status codes of the core; codes above 3 mean invalid input.
 _INFEASIBLE, _OUT_OF_RANGE = 2, 3
 _STATUSES = np.array(STATUSES, dtype=object)
 
@@ -153,7 +153,7 @@ def scale(
         Not negative, shape (..., n); ones by default. A row with sum zero becomes zero.
     column_sums
         Not negative, shape (..., m); by default all equal, with the same total as the row sums. A
-        column with sum zero becomes zero. If the totals differ by at most 1e-3, the difference is
+        column with sum zero becomes zero. A relative difference of the totals of at most 1e-3 is
         attributed to rounding, and the column sums are rescaled.
     tolerance
         Bound for the measured relative error of every sum, and for the estimated relative error of
@@ -168,7 +168,7 @@ def scale(
     Returns
     -------
     ScalingResult
-        The scaled matrix, the scalings, the measured residual.
+        The scaled matrix, the factors of rows and columns, and the measured residual.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def scale(
 
 def _flat(values: Array, num_axes: int, batch: tuple[int, ...]) -> Array:
     """Return tables or sums with one leading axis, of length one if the batch shares them."""
-    if values.ndim == num_axes:
+    if values.ndim == num_axes and 0 not in batch:
         return values[None]
     own = values.shape[-num_axes:]
     return np.ascontiguousarray(np.broadcast_to(values, (*batch, *own))).reshape(-1, *own)

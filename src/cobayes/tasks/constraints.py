@@ -54,7 +54,7 @@ class Around(Task):
         return self.task.data_prior_at(state[1])
 
     def next_states(self, state: State, datum: int) -> tuple[tuple[State, float], ...]:
-        """Return the possible states after a datum, in both tasks."""
+        """Return the possible states after a datum, each with its probability."""
         own = self.following(state[0], int(datum))
         found = self.task.next_states(state[1], datum)
         return tuple(((own, inner), chance) for inner, chance in found)
@@ -72,7 +72,7 @@ class Around(Task):
         return state[0], self.task.with_seen_part(state[1], seen)
 
     def is_over(self, state: State, hypothesis: int) -> bool:
-        """Tell whether the inner task is over, or no datum is left."""
+        """Tell whether the inner task is over, or the hypothesis allows no available datum."""
         return self.task.is_over(state[1], hypothesis) or super().is_over(state, hypothesis)
 
     def moves_forward(self, state: State, hypothesis: int) -> NDArray[np.bool_] | None:
@@ -80,7 +80,7 @@ class Around(Task):
         return self.task.moves_forward(state[1], hypothesis)
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Return the number of rounds that are left in the inner task."""
+        """Return the largest number of rounds that can follow in the inner task."""
         return self.task.rounds_left(state[1], hypothesis)
 
     def settings(self) -> dict[str, Any]:
@@ -117,12 +117,12 @@ class WithoutRepeats(Around):
         return prior / total if total > 0.0 else prior
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Return the number of data that the hypothesis allows and that were not shown yet."""
+        """Return at most the number of data that the hypothesis allows and that were not shown."""
         shown, within = state
         model = self.task.matrix_at(within)
         is_new = np.ones(model.num_data, dtype=bool)
         is_new[list(shown)] = False
-        # Only in a constant task: in other tasks data may become available later.
+        # In a task that is not constant, data may become available later.
         if self.task.is_constant:
             is_new &= self.task.available_at(within)
         if hypothesis is not None:
@@ -189,7 +189,7 @@ class MovingCosts(Around):
         return datum
 
     def data_prior_at(self, state: State) -> Array | None:
-        """Return a prior proportional to ``exp(-weight * cost of going from the last datum)``."""
+        """Return the inner task's data prior times ``exp(-weight * cost)``, normalised."""
         last, inner = state
         prior = self.task.data_prior_at(inner)
         if last is None or self.weight == 0.0:
@@ -227,9 +227,10 @@ def moving_costs(matrix: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> M
     matrix
         A matrix of any kind, a `Model`, or another task.
     costs
-        From the last datum (rows) to the next (columns), (n, n). Infinity forbids a step.
+        The cost of moving from the last datum (rows) to the next (columns), (n, n). Infinity
+        forbids the move.
     weight
-        The factor of the costs in the exponent; zero makes all data equally likely.
+        The factor of the costs in the exponent, >= 0. With zero the costs have no effect.
 
     Returns
     -------
@@ -285,7 +286,7 @@ class LimitedTo(Task):
         return self._model
 
     def data_prior_at(self, state: State) -> Array:  # noqa: ARG002
-        """Return zero for the data that may not be shown, the same number for all others."""
+        """Return zero for data that may not be shown, the same probability for all others."""
         return self._prior
 
     def settings(self) -> dict[str, Any]:
@@ -316,7 +317,7 @@ def limited_to(matrix: MatrixLike, data: Iterable[SupportsIndex | str]) -> Limit
 
     Examples
     --------
-    The best two different examples among the first three, for a learner who knows the table:
+    The best two different data among the first three, for a learner who does not know the limit:
 
     >>> import cobayes as cb
     >>> model = cb.examples["gestures"].model
@@ -384,7 +385,7 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     members = np.array(list(combinations(range(n), size)))
     products, is_possible = np.ones((count, m)), np.ones((count, m), dtype=np.bool_)
     for column in members.T:
-        with np.errstate(over="ignore", invalid="ignore"):  # raises an error below
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow raises an error below
             products *= model.matrix[column]
         is_possible &= model.matrix[column] > 0.0
     found = products[is_possible]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import shorten
-from cobayes._input.validation import subclasses
+from cobayes._input.validation import lost_settings, subclasses
 from cobayes.errors import CobayesError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 State = Any
-"""A hashable summary of the data shown so far, such as a set of data or a position."""
+"""A hashable summary of the data shown so far, such as the sorted data or a walker's position."""
 
 
 class Task(ABC):
@@ -164,11 +164,29 @@ class Task(ABC):
         """Return a state that was read from a file, where tuples have become lists."""
         return as_state(content)
 
+    def __eq__(self, other: object) -> bool:
+        if self is other or type(self) is not type(other) or type(self).settings is Task.settings:
+            return self is other
+        # A task with parameters that settings() does not return equals only itself.
+        own = self.settings()
+        return not lost_settings(type(self), own) and _listed(own) == _listed(other.settings())
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.start))
+
+
+def _listed(setting: Any) -> Any:
+    """Return a setting with lists instead of arrays, tuples and dicts, whose order matters, too."""
+    setting = setting.tolist() if isinstance(setting, np.ndarray) else setting
+    if isinstance(setting, dict):
+        setting = list(setting.items())
+    return [_listed(part) for part in setting] if isinstance(setting, list | tuple) else setting
+
 
 def require_usable(task: Task) -> Task:
     """Return the task, or raise an error if its methods return values of a wrong type or shape."""
     name, model, prior = type(task).__name__, task.model, task.data_prior_at(task.start)
-    if not isinstance(model, Task):  # `Model` cannot be imported here
+    if not isinstance(model, Task):  # `Model` cannot be imported: model.py imports this module
         raise CobayesError(
             f"{name}.matrix_at returns a {type(model).__name__}; expected a cobayes.Model.",
             "make the models once, in the constructor: cobayes.Model(matrix, data, hypotheses).",

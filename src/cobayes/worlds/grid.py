@@ -36,7 +36,7 @@ PAPER_MOVES = ("left", "up", "right")
 KING_MOVES = (*FOUR_MOVES, "up-left", "up-right", "down-left", "down-right")
 
 BYTES_PER_SQUARE = 500.0
-"""Measured with four moves and two goals on a million squares, which take 5 s."""
+"""Memory of a world, measured with four moves, two goals and a million squares."""
 
 
 class GridWorld(World):
@@ -51,7 +51,7 @@ class GridWorld(World):
     Parameters
     ----------
     width, height
-        Columns and rows.
+        The numbers of columns and of rows.
     start
         The square on which a walk starts.
     goals
@@ -65,8 +65,8 @@ class GridWorld(World):
         Names of moves ("left", "up", "right", "down", "stay", "up-left", ...), or a mapping
         from the name of each move to its step (rows, columns).
     slip
-        The probability that one of the other moves happens instead of the intended move; all others
-        are equally likely.
+        The probability that another move happens instead of the intended one; all other moves are
+        equally likely.
     reward
         The value of a goal, positive.
 
@@ -157,9 +157,9 @@ class GridWorld(World):
         Parameters
         ----------
         width, height
-            Columns and rows.
+            The numbers of columns and of rows.
         num_goals
-            The number of candidates, equally spaced from corner to corner.
+            The number of candidate goals, equally spaced from corner to corner.
         discount, walls, actions, slip, reward
             As for `GridWorld`.
         """

@@ -47,15 +47,15 @@ def plan_walk(
 ) -> Lesson:
     """Plan the walk to the goal that is most probable for a walker.
 
-    With `SCBI` the plan is cooperative: among walks of equal length, the watcher's belief in the
-    goal is highest after this one. With `BI` it is literal: it depends only on the values of the
-    states.
+    With `SCBI` the plan is cooperative: of all walks of its length, the planned one leads to the
+    watcher's highest belief in the goal. With `BI` it is literal: it depends only on the values of
+    the states.
 
     Parameters
     ----------
     rule
         The rule of walker and watcher, made from a world in which every move has one outcome. A
-        world means `SCBI` of it.
+        world means `SCBI(world)`.
     goal
         The walker's goal, by position or label.
     prior
@@ -63,8 +63,8 @@ def plan_walk(
     extra_moves
         The largest number of moves in addition to the shortest walk.
     beam_width
-        The largest number of partial walks that the search continues; it keeps the likeliest. A
-        warning is shown if it had to drop some, because the plan may then not be the best.
+        The largest number of partial walks of equal length that the search keeps, the likeliest
+        ones. If it drops any, a warning says that a better walk may exist.
 
     Returns
     -------

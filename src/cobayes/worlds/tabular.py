@@ -66,7 +66,7 @@ class TabularWorld(World):
         actions: Sequence[str] | None = None,
         reward: float = 1.0,
     ) -> None:
-        instance(table, Mapping, "table", "a mapping from state to moves to lists of outcomes")
+        instance(table, Mapping, "table", "a mapping from state to a mapping from move to outcomes")
         first = next(iter(table.values()), None)
         if not first:
             raise CobayesError("the table of transitions is empty.")
@@ -79,7 +79,7 @@ class TabularWorld(World):
                 raise CobayesError(
                     f"the goals are {goals!r}; expected a list of states, or a dict from label to "
                     "state.",
-                    'name them by labels of your own, such as {"home": 15, "shop": 3}.',
+                    'give each state a label of your own, such as {"home": 15, "shop": 3}.',
                 )
             goals = {str(state): state for state in goals}
         places = {}
@@ -182,7 +182,8 @@ def world_from_gymnasium(
     start
         The state in which a walk starts; by default the environment's most likely first state.
     actions
-        Labels of the moves; known for Gymnasium's own environments.
+        Labels of the moves; by default numbers, or the names of the moves in FrozenLake,
+        CliffWalking and Taxi.
 
     Returns
     -------
@@ -227,7 +228,8 @@ def world_from_gymnasium(
     if start is None:
         chances: Any = getattr(inner, "initial_state_distrib", None)
         if chances is None:
-            raise CobayesError("the environment has no first state.", "give one: start=...")
+            found = "the environment has no attribute 'initial_state_distrib' for the first state."
+            raise CobayesError(found, "give the state in which a walk starts: start=...")
         start = int(np.argmax(chances))
     names = ACTIONS.get(type(inner).__name__) if actions is None else actions
     return TabularWorld(table, start, goals, discount, names)

@@ -1,8 +1,8 @@
 """The base class of worlds: states, moves, candidate goals, and a matrix at each state.
 
 A state k moves from the goal has the value ``reward * discount**k``, the goal itself ``reward``. If
-every move has one outcome, a breadth-first search finds k and the values are exact; otherwise value
-iteration finds the best expected value.
+every move has one outcome, Dijkstra's algorithm finds k, the length of the shortest walk; otherwise
+value iteration finds the best expected value.
 """
 
 from __future__ import annotations
@@ -117,12 +117,6 @@ class World(Task):
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a world cannot be changed; make another one with another {name}.")
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.settings() == other.settings()
-
-    def __hash__(self) -> int:
-        return hash((self.start, self.action_labels, self.goal_labels, self.discount))
 
     @property
     def is_certain(self) -> bool:
