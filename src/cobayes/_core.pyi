@@ -128,8 +128,8 @@ def teach(
     teacher who is sure shows this learner more data, drawn from ``law``, until the learner is sure
     of a hypothesis or has excluded the taught one. Return the last log-beliefs of the teacher,
     (lessons, m), and of the learners, (K, lessons, m); the number of rounds and whether the teacher
-    was sure, (lessons,) each; and whether each learner's lesson ended, (K, lessons): the teacher was
-    sure and, with ``goes_on``, ``max_rounds`` more rounds were enough.
+    was sure, (lessons,) each; and whether each learner's lesson ended, (K, lessons): the teacher
+    was sure and, with ``goes_on``, ``max_rounds`` more rounds were enough.
     """
 
 def couple(
@@ -197,10 +197,10 @@ def scale(
 ) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
     """Scale tables (k or 1, n, m) to row sums (k or 1, n) and column sums (k or 1, m).
 
-    If they are None, all row sums are one and all column sums equal. Return the scaled tables, their
-    row factors, their column factors, the column factors divided by the column sums, the target row
-    sums, the target column sums, and a report (k, 4): estimated error, residual, number of
-    iterations and status. The status is 0 (exact), 1 (limit), 2 (infeasible), 3 (entries too far
+    If they are None, all row sums are one and all column sums equal. Return the scaled tables,
+    their row factors, their column factors, the column factors divided by the column sums, the
+    target row sums, the target column sums, and a report (k, 4): estimated error, residual, number
+    of iterations and status. The status is 0 (exact), 1 (limit), 2 (infeasible), 3 (entries too far
     apart for float64), 4 (an invalid entry, or a row or column of zeros) or 5 (sums that are
     negative, not finite or of different totals).
     """

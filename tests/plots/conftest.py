@@ -16,7 +16,7 @@ def _close_figures():
 
 @pytest.fixture
 def ax():
-    """Axes of a figure that pyplot knows nothing about."""
+    """Axes of a figure that is not registered with pyplot."""
     from matplotlib.figure import Figure
 
     return Figure(layout="constrained").subplots()

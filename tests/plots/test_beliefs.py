@@ -33,13 +33,13 @@ def test_bars_put_the_taught_hypothesis_lowest(ax):
     assert [text.get_text() for text in ax.get_legend().get_texts()][-1] == "lamp (taught)"
 
 
-def test_of_many_hypotheses_the_least_believed_are_one_part(ax):
+def test_many_hypotheses_with_the_lowest_beliefs_are_one_part(ax):
     names = [f"the long name of a hypothesis, number {k}" for k in range(25)]
     model = cb.Model(np.random.default_rng(0).uniform(0.1, 1.0, (6, 25)), hypotheses=names)
     lesson = cb.run_lesson(cb.Teacher(cb.BI(model), 3, rng=0), cb.Learner(cb.BI(model)), 3)
     plot_belief_bars(lesson, ax=ax)
     labels = [part.get_label() for part in ax.containers]
-    assert labels[0].endswith("ber 3 (taught)")  # what tells long labels apart is left
+    assert labels[0].endswith("ber 3 (taught)")  # the ends of long labels are kept
     assert len(set(labels)) == len(labels) <= 13
     assert labels[-1] == f"{25 - len(labels) + 1} others"
     heights = np.array([[bar.get_height() for bar in part] for part in ax.containers])
@@ -108,7 +108,7 @@ def test_curves_of_lessons_that_teach_different_things_are_an_error(lessons):
 def test_an_array_that_holds_no_beliefs_is_an_error(beliefs, message):
     with pytest.raises(cb.CobayesError, match=message):
         plot_belief_bars(beliefs)
-    with pytest.raises(cb.CobayesError, match="2 data were given for 1 rounds"):
+    with pytest.raises(cb.CobayesError, match="2 data were given for 1 round;"):
         plot_belief_bars([[0.5, 0.5], [0.9, 0.1]], data=["x", "y"])
     with pytest.raises(cb.CobayesError, match="which hypothesis was taught"):
         plot_belief_curves([[0.5, 0.5], [0.9, 0.1]])

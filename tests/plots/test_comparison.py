@@ -6,12 +6,12 @@ import cobayes as cb
 from cobayes.plots import plot_mean_beliefs, plot_teachers
 
 
-def test_a_comparison_does_not_spend_its_axis_on_the_flat_tail(ax):
+def test_the_axis_ends_soon_after_the_last_change(ax):
     mean = 1.0 - 0.5 ** np.arange(400)
     plot_mean_beliefs({"SCBI": (mean, np.zeros(400))}, ax=ax)
     assert ax.get_xlim()[1] <= 15
     assert "no change from here to 399" in ax.get_xlabel()
-    # As many markers on what is left.
+    # The markers are spread over the rounds that are drawn.
     lines = [line for line in ax.get_lines() if line.get_markevery() is not None]
     assert all(line.get_markevery() <= ax.get_xlim()[1] / 8 for line in lines)
 
@@ -32,11 +32,11 @@ def test_every_pair_of_teacher_and_learner_has_a_mark():
     assert "0.95" in ax.get_xlabel()
 
 
-def test_where_nobody_reaches_the_level_beliefs_are_drawn():
+def test_beliefs_are_drawn_if_nobody_reaches_the_level():
     model = np.random.default_rng(0).uniform(0.05, 1.0, (4, 3))
     options = {"teachers": ["literal", "greedy"], "learners": ["bi"], "num_lessons": 20, "rng": 1}
     found = cb.lessons.compare_teachers(model, 0, num_rounds=1, level=0.999, **options)
     ax = plot_teachers(found)
     places = [line.get_xdata()[0] for line in ax.lines[:2]]
     assert places == [result.beliefs[-1] for result in found.results]
-    assert "mean belief in the truth after 1 rounds (0.999 not reached)" in ax.get_xlabel()
+    assert "mean belief in the truth after 1 round (0.999 not reached)" in ax.get_xlabel()

@@ -1,6 +1,7 @@
 """What all pictures have in common."""
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 
 import cobayes as cb
@@ -14,7 +15,7 @@ from cobayes.plots import (
 from cobayes.plots.house import with_subscripts
 
 
-def test_given_axes_leave_pyplot_alone(lessons, ax):
+def test_given_axes_make_no_figure_of_pyplot(lessons, ax):
     import matplotlib.pyplot as plt
 
     plot_belief_bars(lessons["SCBI"], ax=ax)
@@ -82,6 +83,20 @@ def test_names_of_the_paper_are_written_as_it_prints_them(name, printed):
 def test_a_world_is_not_a_walk():
     with pytest.raises(cb.CobayesError, match="lesson is of type GridWorld; expected a walk"):
         plots.plot_walk(cb.GridWorld.paper())
+
+
+def test_a_flag_that_is_neither_true_nor_false_is_refused(lessons):
+    odd = np.array([1, 2])
+    for draw in (
+        lambda: plot_belief_bars(lessons["SCBI"], legend=odd),
+        lambda: plot_belief_curves(lessons, log=odd),
+        lambda: plot_matrix("example:M_1", write_values=odd),
+        lambda: plot_matrix("example:M_1", colorbar=odd),
+        lambda: plot_simplex_path(lessons["SCBI"], frame=odd),
+        lambda: plots.plot_simplex_points([0.2, 0.3, 0.5], frame=odd),
+    ):
+        with pytest.raises(cb.CobayesError, match="is of type ndarray; expected True"):
+            draw()
 
 
 def test_a_row_of_axes_is_refused(lessons):

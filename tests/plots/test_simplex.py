@@ -25,7 +25,7 @@ def test_projection_keeps_distances_up_to_a_factor(first, second):
     )
 
 
-def test_certainty_lies_in_the_corners_and_ignorance_in_the_middle():
+def test_certain_beliefs_are_corners_and_the_uniform_belief_is_the_center():
     np.testing.assert_allclose(simplex.project(np.eye(3)), simplex.CORNERS)
     np.testing.assert_allclose(simplex.project([1 / 3] * 3), simplex.CORNERS.mean(axis=0))
 
@@ -38,7 +38,7 @@ def test_printed_priors_that_sum_to_one_up_to_rounding_are_taken():
     ("values", "message"),
     [([0.5, 0.5], "exactly three"), ([0.25] * 4, "exactly three"), ([1, 1, 1], "sums from 3 to 3")],
 )
-def test_what_is_no_point_of_the_triangle_is_an_error(values, message):
+def test_vectors_that_are_no_distribution_over_three_hypotheses_are_errors(values, message):
     with pytest.raises(cb.CobayesError, match=message):
         simplex.project(values)
 

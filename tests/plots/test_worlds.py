@@ -28,7 +28,7 @@ def test_board_shows_every_goal_with_its_share():
     assert {"A", "B", "C", "S", "20 %", "80 %", "0.1 %"} <= shown
 
 
-def test_the_letter_of_the_start_stands_where_the_walk_does_not_go():
+def test_the_letter_of_the_start_is_beside_the_walk():
     world = GridWorld.paper(0.5)
     for beside, is_right in (((2, 2), True), ((2, 4), False), ((1, 3), False)):
         ax = plot_world(world, path=[(2, 3), beside], ax=Figure().subplots())
@@ -63,7 +63,7 @@ def test_animation_has_a_frame_for_every_move_and_the_start(walks, tmp_path):
         assert not np.array_equal(first, np.asarray(picture.convert("RGB")))
 
 
-def test_animation_says_what_it_cannot_do(walks, tmp_path):
+def test_wrong_files_and_worlds_of_animations_are_errors(walks, tmp_path):
     with pytest.raises(CobayesError, match=r"ends in \.gif"):
         save_animation(walks, tmp_path / "walk.mp4")
     with pytest.raises(CobayesError, match="cannot be written"):

@@ -1,4 +1,4 @@
-"""Many agents of one rule that move on round by round, by the batched answers of the rule."""
+"""Many agents with one rule, whose beliefs are updated together."""
 
 import numpy as np
 

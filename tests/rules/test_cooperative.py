@@ -22,7 +22,7 @@ def test_both_equations_of_cooperative_inference_hold(seed):
     np.testing.assert_allclose(c.teacher, choice / choice.sum(axis=0), rtol=1e-9)
 
 
-def test_with_even_priors_it_is_the_first_round_of_scbi():
+def test_with_uniform_priors_one_round_is_the_first_round_of_scbi():
     matrix = np.random.default_rng(0).exponential(size=(4, 3))
     c = cb.cooperative_inference(matrix)
     rule = cb.SCBI(matrix)
@@ -30,7 +30,7 @@ def test_with_even_priors_it_is_the_first_round_of_scbi():
     np.testing.assert_allclose(c.learner, rule.posteriors([1 / 3] * 3), rtol=1e-10)
 
 
-def test_a_datum_that_the_teacher_never_chooses_is_left_out_but_can_be_read():
+def test_a_datum_with_the_prior_zero_is_never_chosen_but_has_a_posterior():
     c = cb.cooperative_inference([[1.0, 2.0], [3.0, 1.0], [1.0, 1.0]], teacher_prior=[0.5, 0.5, 0])
     assert (c.teacher[2] == 0.0).all()
     assert c.learner[2].sum() == pytest.approx(1.0)

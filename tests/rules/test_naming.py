@@ -12,13 +12,13 @@ def test_a_rule_may_be_an_object_a_class_or_a_name(rule):
     assert type(as_rule(rule, MATRIX)) is cb.SCBI
 
 
-def test_a_matrix_a_task_or_an_example_means_scbi_of_it():
+def test_a_matrix_a_task_or_an_example_means_scbi():
     for given in (MATRIX, cb.Model(MATRIX), cb.without_repeats(MATRIX), "example:gestures"):
         assert type(as_rule(given)) is cb.SCBI
     assert as_rule(MATRIX, np.eye(2)).model == cb.Model(MATRIX)
 
 
-def test_settings_go_to_the_rule():
+def test_settings_are_arguments_of_the_named_rule():
     rule = as_rule("pragmatic", MATRIX, depth=3)
     assert isinstance(rule, cb.Pragmatic)
     assert rule.depth == 3
@@ -28,7 +28,7 @@ def test_settings_go_to_the_rule():
     ("rule", "message"),
     [("rsa", "no rule called"), (3, "expected a rule"), (None, "expected a rule")],
 )
-def test_what_is_no_rule_is_an_error(rule, message):
+def test_an_object_that_is_no_rule_is_an_error(rule, message):
     with pytest.raises(cb.CobayesError, match=message):
         as_rule(rule, MATRIX)
 
@@ -47,12 +47,12 @@ def test_simulate_takes_the_learners_rule_by_name():
     assert np.array_equal(named.means, made.means)
 
 
-def test_a_custom_rule_is_found_by_its_name_as_it_was_last_defined():
+def test_the_name_of_a_custom_rule_means_its_last_definition():
     made = [type("Loud", (cb.BI,), {}) for _ in range(2)]
     assert type(as_rule("loud", MATRIX)) is made[1]
 
 
-def test_a_name_of_a_rule_of_the_package_always_means_that_rule():
+def test_the_name_of_a_rule_of_cobayes_always_means_that_rule():
     copy = type("Scbi", (cb.Rule,), {"respond": cb.SCBI.respond})
     assert copy.name == "Scbi"
     assert type(as_rule("scbi", MATRIX)) is cb.SCBI

@@ -11,7 +11,7 @@ def random_problem(seed, n=5, m=4):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_data_prior_gives_row_sums_and_a_martingale_under_its_draws(seed):
+def test_a_data_prior_gives_the_row_sums_and_makes_the_belief_a_martingale(seed):
     matrix, belief, prior = random_problem(seed)
     rule = cb.SCBI(matrix, data_prior=prior)
     likelihood = rule.likelihood(belief)
@@ -20,7 +20,7 @@ def test_a_data_prior_gives_row_sums_and_a_martingale_under_its_draws(seed):
     np.testing.assert_allclose(prior @ rule.posteriors(belief), belief, rtol=1e-11)
 
 
-def test_an_equal_data_prior_changes_nothing():
+def test_a_uniform_data_prior_changes_nothing():
     matrix, belief, _ = random_problem(1)
     equal = cb.SCBI(matrix, data_prior=np.full(5, 0.2))
     assert np.array_equal(equal.likelihood(belief), cb.SCBI(matrix).likelihood(belief))
@@ -41,7 +41,7 @@ def test_data_that_are_not_available_are_left_out():
 
 
 @pytest.mark.parametrize("h", range(3))
-def test_the_rate_with_a_data_prior_is_the_formula(h):
+def test_the_rate_with_a_data_prior_follows_the_formula(h):
     # R(p; h) = min_j log sum_i p_i z_ij - sum_i p_i log z_ij with z_ij = M_ij / M_ih.
     matrix, _, prior = random_problem(3, 6, 3)
     z = matrix / matrix[:, [h]]
@@ -58,7 +58,7 @@ def test_rates_of_the_rules_are_those_of_the_theorems():
         np.testing.assert_allclose(found, expected, rtol=1e-11)
 
 
-def test_one_datum_that_can_exclude_makes_the_rate_infinite():
+def test_the_rate_is_infinite_if_zeros_distinguish_the_hypotheses():
     rule = cb.SCBI([[1.0, 1.0, 2.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
     assert cb.rate_of_convergence(rule, 0) == np.inf
     assert cb.rate_of_convergence([[1.0, 2.0], [2.0, 1.0], [0.0, 0.0 + 1e-9]], 0) == np.inf

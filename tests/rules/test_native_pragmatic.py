@@ -10,7 +10,7 @@ from tests.rules.crowd import Crowd
 
 
 def recursion(matrix, belief, depth, rationality=1.0, prior=None, literal="likelihood"):
-    """Return teacher and learner of a depth, by the definition."""
+    """Return the teacher's likelihood and the learner's posteriors by the definition."""
     prior = np.ones(len(matrix)) if prior is None else prior
     teacher = matrix / matrix.sum(axis=0)
     learner = (matrix if literal == "truth" else teacher) * belief
@@ -31,7 +31,7 @@ def random_problem(seed, n=5, m=4):
 @pytest.mark.parametrize("literal", ["likelihood", "truth"])
 @pytest.mark.parametrize("rationality", [0.3, 1.0, 2.5])
 @pytest.mark.parametrize("depth", [0, 1, 2, 4])
-def test_a_depth_is_what_its_definition_says(depth, rationality, literal):
+def test_every_depth_agrees_with_its_definition(depth, rationality, literal):
     matrix, belief, prior = random_problem(depth)
     rule = cb.Pragmatic(matrix, depth, rationality=rationality, data_prior=prior, literal=literal)
     teacher, learner = recursion(matrix, belief, depth, rationality, prior, literal)
@@ -45,7 +45,7 @@ def test_a_depth_is_what_its_definition_says(depth, rationality, literal):
 @pytest.mark.parametrize("rationality", [0.3, 1.0, 2.5])
 @pytest.mark.parametrize("depth", [0, 1, 3])
 @pytest.mark.parametrize("zeros", [False, True])
-def test_many_beliefs_are_answered_as_each(depth, rationality, literal, zeros):
+def test_batches_of_beliefs_equal_single_beliefs(depth, rationality, literal, zeros):
     matrix, _, prior = random_problem(depth)
     if zeros:
         matrix[1, 2] = matrix[3, 0] = matrix[4, 1] = matrix[4, 2] = 0.0
@@ -84,11 +84,11 @@ def test_infinite_depth_needs_rationality_one():
 
 @pytest.mark.parametrize("depth", [-1, 1.5, "deep", math.nan, None, True])
 def test_a_depth_is_an_integer_or_infinity(depth):
-    with pytest.raises(cb.CobayesError, match="depth"):
+    with pytest.raises(cb.CobayesError, match="expected an integer >= 0, or infinity"):
         cb.Pragmatic([[0.8, 0.3], [0.2, 0.7]], depth)
 
 
-def test_powers_beyond_float64_are_answered_in_logarithms():
+def test_powers_beyond_float64_are_computed_in_logarithms():
     # 3 ** 12 = 531441: entries to that power are far below 1e-308.
     matrix, belief, _ = random_problem(5)
     rule = cb.Pragmatic(matrix, 12, rationality=3.0)
@@ -108,7 +108,7 @@ def test_reference_game_of_frank_and_goodman():
     np.testing.assert_allclose(learner[2], [0.6, 0.0, 0.4], atol=1e-15)
 
 
-def test_teachers_and_learners_of_different_depths_go_together():
+def test_a_teacher_of_depth_2_teaches_a_learner_of_depth_1():
     matrix, _, _ = random_problem(6)
     ensemble = cb.simulate(
         cb.Pragmatic(matrix, 2),
@@ -168,14 +168,8 @@ def test_a_rule_is_made_again_from_its_settings():
         cb.Rule.from_dict({**rule.to_dict(), "deep": 2})
     with pytest.raises(cb.CobayesError, match="no entry 'rule'"):
         cb.Rule.from_dict(cb.Model(matrix).to_dict())
-    with pytest.raises(cb.CobayesError, match="WithoutRepeats, which to_dict cannot"):
+    with pytest.raises(cb.CobayesError, match=r"(?s)task WithoutRepeats; .*Learner\(rule\)\.save"):
         cb.SCBI(cb.without_repeats(matrix)).to_dict()
-
-
-@pytest.mark.parametrize("depth", [-1, 1.5, "deep", math.nan])
-def test_a_wrong_depth_is_told_that_infinity_is_allowed(depth):
-    with pytest.raises(cb.CobayesError, match=r"expected an integer >= 0, or infinity"):
-        cb.Pragmatic([[1.0, 2.0], [3.0, 1.0]], depth)
 
 
 def test_titles_tell_rules_of_one_kind_apart():
@@ -189,7 +183,7 @@ def test_titles_tell_rules_of_one_kind_apart():
 
 
 @pytest.mark.parametrize(("depth", "rationality"), [(1, 0.3), (4, 1.0), (1, 3.0), (2, 2.0)])
-def test_compiled_answers_are_exact_where_zeros_leave_faint_beliefs_alone(depth, rationality):
+def test_batches_are_exact_if_zeros_exclude_all_but_tiny_beliefs(depth, rationality):
     rng = np.random.default_rng(6)
     for spread in (100.0, 300.0, 800.0):
         pattern = rng.random((6, 4)) < 0.5
@@ -203,7 +197,7 @@ def test_compiled_answers_are_exact_where_zeros_leave_faint_beliefs_alone(depth,
         logs -= np.logaddexp.reduce(logs, axis=1)[:, None]
         found = Crowd(rule, logs).likelihoods
         expected = np.array([rule.respond(one).likelihood for one in logs])
-        # Below 1e-154 a belief is kept by its logarithm, with a rounding of 1e-13.
+        # Beliefs below 1e-154 are stored as logarithms, with a relative rounding error of 1e-13.
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""Answers of the core to one belief, to many, and in lessons, at the ends of float64's range."""
+"""Likelihoods for one belief, for many and in lessons, at the limits of float64's range."""
 
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ import cobayes as cb
 from cobayes import _core
 from cobayes.rules.response import add_evidence
 
-# Found by random search: products of their entries and factors are below or above float64's range.
+# Found by random search: products of entries and factors are below or above float64's range.
 FAR = [
     [1.3e10, 8.3e164, 3.0e172, 6.0e196],
     [6.1e-127, 9.6e-158, 1.3e83, 2.1e16],
@@ -48,14 +48,14 @@ def test_plain_bayes_multiplies_ratios_that_float64_cannot_hold():
     np.testing.assert_allclose(learner.log_belief, [0.0, -330.0 * np.log(10.0)], rtol=1e-13)
 
 
-def test_one_hypothesis_has_equal_data_at_every_depth():
-    # T(d | h) is p_d (T(d | h) / T(d | h)) ** rationality after the first level.
+def test_with_one_hypothesis_all_data_are_equally_likely():
+    # The learner is certain, L(h | d) = 1, so that T(d | h) is the data prior.
     rule = cb.Pragmatic([[1e-56], [6e-87]], 3, rationality=8.0)
     np.testing.assert_allclose(rule.likelihood([1.0]), [[0.5], [0.5]])
 
 
 @pytest.mark.parametrize("data_prior", [[1.0, 1e-200], None])
-def test_factors_beyond_float64_are_an_error_and_no_answer(data_prior):
+def test_factors_beyond_float64_are_an_error(data_prior):
     matrix = [[1.0, 1.0], [1e300, 1e-300]]
     if data_prior is None:
         matrix = [[1e297, 3e38], [2e-61, 5e68], [6e-271, 7e243], [2e-187, 6e-200], [3e-13, 2e-45]]
@@ -65,7 +65,7 @@ def test_factors_beyond_float64_are_an_error_and_no_answer(data_prior):
 
 
 def test_a_component_is_scaled_as_the_table_of_its_own_rows():
-    # The third row moves the balance of the columns, so that factors of the others would overflow.
+    # Balancing the columns for the third row, too, would make factors of the other rows overflow.
     matrix = np.array([[1, 1, 0, 1, 0], [1, 1e-200, 1e-200, 1e200, 1], [1, 1, 1, 1, 1]])
     rule = cb.SCBI(cb.limited_to(matrix, [0, 1]))
     expected = cb.SCBI(matrix[:2]).likelihood(np.full(5, 0.2))
@@ -77,7 +77,7 @@ def test_a_component_is_scaled_as_the_table_of_its_own_rows():
 
 
 def by_definition(matrix, logs, rationality):
-    """Return the logarithms of depth 1: T(d | h) in proportion to posterior ** rationality."""
+    """Return log T(d | h) of depth 1, with T(d | h) proportional to posterior ** rationality."""
     with np.errstate(divide="ignore"):
         literal = np.log(matrix) - np.log(np.sum(matrix, axis=0))
     joint = literal + logs
@@ -92,16 +92,16 @@ def by_definition(matrix, logs, rationality):
         ([[1.0, 0.5], [0.0, 0.5]], [0.0, -5000.0]),
         ([[1.0, 1e89, 1.0], [0.0, 1e-130, 1.0]], [0.0, -345.0, -np.inf]),
     ],
-    ids=["a belief", "a product"],
+    ids=["tiny belief", "tiny product"],
 )
-def test_a_datum_that_only_a_faint_hypothesis_allows(matrix, log_belief, rationality):
+def test_a_datum_that_only_a_tiny_belief_allows_is_exact(matrix, log_belief, rationality):
     matrix, logs = np.array(matrix), np.array(log_belief)
     found = cb.Pragmatic(matrix, 1, rationality=rationality).respond(logs).log_likelihood
     expected = by_definition(matrix, logs, rationality)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_beliefs_that_differ_by_a_power_of_two_get_their_own_answers():
+def test_beliefs_that_differ_by_a_power_of_two_have_different_likelihoods():
     # 2**-100 and 2**-612 have the same mantissa in the core.
     rule = cb.Pragmatic([[1.0, 0.5], [0.0, 0.5]], 1)
     logs = np.array([[0.0, -100 * np.log(2.0)], [0.0, -612 * np.log(2.0)]])
@@ -112,7 +112,7 @@ def test_beliefs_that_differ_by_a_power_of_two_get_their_own_answers():
 
 
 def test_data_of_a_literal_teacher_have_the_shares_of_its_column():
-    # Entries 330 orders of magnitude apart are answered in logarithms, columns not normalised.
+    # Entries 330 orders of magnitude apart need logarithms; the columns are not normalised.
     rule = cb.Pragmatic([[3e80, 1e-250], [1e80, 1e-250]], 0, literal="truth")
     ensemble = _core.simulate(
         rule.core,
@@ -128,8 +128,8 @@ def test_data_of_a_literal_teacher_have_the_shares_of_its_column():
     assert abs(share - 0.75) < 4 * np.sqrt(0.75 * 0.25 / 4000)
 
 
-def test_a_draw_is_possible_where_the_smallest_number_rounds_up():
-    # u times the smallest positive number is rounded to that number: the sum of chances.
+def test_rounding_at_the_smallest_number_does_not_draw_an_impossible_datum():
+    # The total of the probabilities is the smallest positive number; u times it is rounded to it.
     rule = cb.Pragmatic([[5e-324, 5e-324], [0.0, 1.0]], 0, literal="truth")
     options = {"hypothesis": 0, "num_rounds": 1, "num_lessons": 50, "keep_data": True, "seed": 1}
     found = _core.simulate(rule.core, None, teacher_logs=np.log([0.5, 0.5]), **options)
@@ -145,7 +145,7 @@ def test_a_draw_is_possible_where_the_smallest_number_rounds_up():
         [[1e-200, 1.0], [1e-250, 1e300]],
     ],
 )
-def test_a_table_taken_as_it_is_may_have_the_smallest_and_largest_numbers(table):
+def test_a_truth_table_may_have_the_smallest_and_largest_numbers(table):
     rule = cb.Pragmatic(table, 0, literal="truth")
     exact = [[Fraction(entry) for entry in row] for row in table]
     totals = [sum(column) for column in zip(*exact, strict=True)]
@@ -160,7 +160,7 @@ def test_a_table_taken_as_it_is_may_have_the_smallest_and_largest_numbers(table)
     mean = float(shares[:, 0] @ np.array(expected)[:, 0])
     np.testing.assert_allclose(after, mean, rtol=1e-12, atol=1e-307)
     drawn = cb.simulate(rule, 0, num_rounds=1, num_lessons=400, rng=1)
-    # Means of lessons leave out beliefs below 2**-512.
+    # The means over lessons omit beliefs below 2**-512.
     error = np.std(np.array(expected)[:, 0]) / np.sqrt(400)
     np.testing.assert_allclose(drawn.mean()[1], mean, rtol=1e-12, atol=5 * error + 1e-150)
     assert cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 1).data.shape == (1,)

@@ -33,8 +33,8 @@ def settle(rule, prior, hypothesis, num_lessons, rng, max_rounds=20_000):
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_every_lesson_ends_at_the_truth_and_shows_nothing_it_rules_out(part):
-    # Four parts of 500 patterns whose columns differ enough for lessons to end while we wait.
+def test_every_lesson_ends_at_the_truth_and_shows_only_data_that_it_allows(part):
+    # Four parts of 500 patterns each; a rate of at least 0.01 makes the lessons short.
     rng = np.random.default_rng(part)
     num_done = 0
     while num_done < 500:
@@ -52,7 +52,7 @@ def test_every_lesson_ends_at_the_truth_and_shows_nothing_it_rules_out(part):
 
 @pytest.mark.parametrize("prior", ["uniform", "random"])
 @pytest.mark.parametrize(("n", "m"), [(3, 3), (6, 4), (7, 5), (36, 4), (8, 10)])
-def test_compiled_answers_equal_single_ones(n, m, prior):
+def test_batches_of_beliefs_equal_single_beliefs(n, m, prior):
     rng = np.random.default_rng(n)
     for _ in range(8):
         rule = cb.SCBI(random_pattern(rng, n, m))
@@ -87,8 +87,8 @@ def test_compiled_lessons_match_stepwise_lessons(n, m):
 
 
 def test_a_teacher_is_the_chain_of_its_row_sums_conditioned_on_the_truth():
-    # P_h(d_1 .. d_k) = prod(r' / n) theta_k(h) / theta_0(h), with r' the row sums that the blocks
-    # allow: their ratio times one.
+    # P_h(d_1 .. d_k) = prod(r' / n) theta_k(h) / theta_0(h), with r' the row sums of the
+    # limit: for every row the ratio of its block.
     rng = np.random.default_rng(11)
     for _ in range(60):
         n, m = int(rng.integers(2, 7)), int(rng.integers(2, 5))
@@ -122,8 +122,8 @@ def test_belief_is_a_martingale_under_the_row_sums_of_the_blocks():
         np.testing.assert_allclose(weights @ posteriors, belief, rtol=1e-11)
 
 
-def test_evidence_against_all_that_is_believed_is_counted_and_the_belief_kept():
-    # The learner's matrix rules out datum 2 altogether but for a hypothesis of prior zero.
+def test_lessons_with_an_impossible_datum_are_counted_and_keep_the_belief():
+    # In the learner's matrix only a hypothesis with the prior zero allows datum 2.
     teacher = cb.BI([[1.0, 1.0, 1.0], [1.0, 2.0, 1.0], [1.0, 1.0, 1.0]])
     learner = cb.BI([[1.0, 1.0, 1.0], [1.0, 2.0, 1.0], [0.0, 0.0, 1.0]])
     ensemble = cb.simulate(
@@ -135,7 +135,7 @@ def test_evidence_against_all_that_is_believed_is_counted_and_the_belief_kept():
         learner_prior=[0.5, 0.5, 0.0],
         rng=1,
     )
-    # Without datum 2 in six draws from the uniform distribution: (2/3)^6 of the lessons.
+    # Six uniform draws are all different from datum 2 in (2/3)^6 of the lessons.
     expected = 1.0 - (2 / 3) ** 6
     assert abs(ensemble.num_contradicted / 300 - expected) < 4 * np.sqrt(expected / 300)
     assert np.isfinite(ensemble.means).all()
@@ -147,7 +147,7 @@ def test_evidence_against_all_that_is_believed_is_counted_and_the_belief_kept():
             rule.update(many, 2)
 
 
-def test_what_hardly_anybody_believed_can_be_all_that_is_left():
+def test_a_tiny_belief_can_become_certain():
     rule = cb.BI([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]])
     logs = np.array([0.0, -5000.0, np.log(0.5)])
     logs -= np.logaddexp.reduce(logs)
@@ -169,7 +169,7 @@ def test_draws_stay_possible_when_sums_round_down():
 
 
 @pytest.mark.parametrize("zeros", ["matrix", "prior", "both"])
-def test_data_priors_go_with_zeros(zeros):
+def test_batches_equal_single_beliefs_with_data_priors_and_zeros(zeros):
     rng = np.random.default_rng(3)
     matrix = random_pattern(rng, 6, 4) if zeros != "prior" else rng.gamma(1.0, size=(6, 4)) + 0.1
     prior = rng.dirichlet(np.ones(6))

@@ -39,7 +39,7 @@ def test_compiled_lessons_match_stepwise_lessons_draw_for_draw(kind, n, m):
 
 @pytest.mark.parametrize("kind", RULES)
 @pytest.mark.parametrize("m", [3, 6])
-def test_nobody_depends_on_the_neighbours(kind, m):
+def test_a_belief_does_not_depend_on_the_others_of_a_batch(kind, m):
     rule = kind(matrix_of(m + 1, m))
     rng = np.random.default_rng(0)
     uniforms = rng.random((40, 200))
@@ -56,7 +56,7 @@ def test_nobody_depends_on_the_neighbours(kind, m):
 
 
 @pytest.mark.parametrize("m", [3, 6])
-def test_keeping_some_changes_nothing_for_them(m):
+def test_beliefs_do_not_change_if_others_leave_the_batch(m):
     rule = cb.SCBI(matrix_of(m, m))
     rng = np.random.default_rng(0)
     uniforms = rng.random((30, 150))
@@ -79,7 +79,7 @@ def test_beliefs_far_below_underflow_stay_exact_and_can_come_back(kind):
     rule = kind([[0.9, 0.1], [0.1, 0.9]])
     crowd = Crowd(rule, np.log([0.5, 0.5]), 3)
     learner = cb.Learner(rule)
-    # A thousand times against the second hypothesis, then two thousand times for it.
+    # A thousand data against the second hypothesis, then two thousand for it.
     for datum in [0] * 1000 + [1] * 2000:
         crowd.observe(np.full(3, datum))
         learner.observe(datum)
@@ -92,7 +92,7 @@ def test_beliefs_far_below_underflow_stay_exact_and_can_come_back(kind):
 def test_every_scaling_meets_its_sums(n, m):
     rng = np.random.default_rng(n)
     rule = cb.SCBI(rng.dirichlet(np.ones(n), size=m).T)
-    # From nearly even beliefs to nearly certain ones.
+    # From nearly uniform beliefs to nearly certain ones.
     beliefs = np.concatenate([rng.dirichlet(np.full(m, a), size=100) for a in (50, 1, 0.1)])
     beliefs = np.maximum(beliefs, 1e-60)
     crowd = Crowd(rule, np.log(beliefs), 300)
@@ -102,7 +102,7 @@ def test_every_scaling_meets_its_sums(n, m):
     np.testing.assert_allclose((likelihoods * n * beliefs[:, None]).sum(axis=2), 1.0, rtol=2e-12)
 
 
-def test_matrices_that_sweeps_cannot_scale_are_solved_by_newton():
+def test_batches_of_a_matrix_with_entries_far_apart_equal_single_beliefs():
     rng = np.random.default_rng(3)
     matrix = 10.0 ** rng.uniform(-9, 0, size=(6, 6))
     rule = cb.SCBI(matrix)
@@ -112,8 +112,7 @@ def test_matrices_that_sweeps_cannot_scale_are_solved_by_newton():
         np.testing.assert_allclose(crowd.likelihoods[one], rule.likelihood(beliefs[one]), rtol=1e-9)
 
 
-def test_slow_but_trusted_matrices_are_solved_by_newton_too():
-    # Nearly equal columns are easy; nearly diagonal ones need more sweeps than are allowed.
+def test_nearly_diagonal_matrices_are_scaled():
     matrix = np.full((5, 5), 1e-4) + np.eye(5)
     rule = cb.SCBI(matrix)
     belief = np.array([0.21, 0.2, 0.2, 0.2, 0.19])
@@ -133,7 +132,7 @@ def test_a_belief_of_zero_stays_zero():
 
 
 @pytest.mark.parametrize("kind", RULES)
-def test_entries_far_apart_give_the_same_in_batches(kind):
+def test_entries_far_apart_give_the_same_posteriors_in_batches(kind):
     rule = kind([[1.0, 1e-200], [1.0, 1.0]])
     crowd = Crowd(rule, np.log([0.5, 0.5]), 2)
     crowd.observe(np.array([0, 1]))
@@ -144,13 +143,13 @@ def test_entries_far_apart_give_the_same_in_batches(kind):
 
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-9, 1e-14])
 @pytest.mark.parametrize("m", [3, 4, 20])
-def test_scalings_are_as_exact_as_asked(m, tolerance):
+def test_sums_of_scalings_are_within_the_tolerance(m, tolerance):
     rng = np.random.default_rng(m)
     rule = cb.SCBI(rng.dirichlet(np.ones(m), size=m).T, tolerance=tolerance)
     beliefs = np.concatenate([rng.dirichlet(np.full(m, a), size=100) for a in (50, 1)])
     likelihoods = Crowd(rule, np.log(beliefs), 200).likelihoods
     rows = (likelihoods * m * beliefs[:, None]).sum(axis=2)
-    # Rounding comes on top.
+    # The tolerance plus rounding.
     assert np.abs(likelihoods.sum(axis=1) - 1.0).max() <= 2 * tolerance + 1e-14
     assert np.abs(rows - 1.0).max() <= 2 * tolerance + 1e-14
 
@@ -161,8 +160,8 @@ def two_blocks(block, coupling):
     return matrix
 
 
-# Blocks that share few data, with nearly the same belief in both: hardly any of the error that is
-# left lies where sweeps are slow, and yet it is the larger one.
+# Two weakly coupled blocks with nearly equal beliefs. The slow mode, one block against the other,
+# has little share in the change of a sweep, but most of the remaining error.
 HIDDEN = [
     ([[9, 9, 9], [6, 9, 8], [5, 7, 9]], [1, 2, 3], 1e-4, 1e-11),
     ([[4, 6, 4], [5, 9, 6], [5, 9, 7]], [8, 5, 6], 1e-2, 1e-10),
@@ -184,7 +183,7 @@ def test_a_mode_that_sweeps_hardly_see_is_found(block, shares, coupling, tilt, t
     np.testing.assert_allclose(rule.likelihood(belief), expected, rtol=10 * tolerance)
 
 
-def test_random_blocks_are_solved_as_exactly_as_asked():
+def test_errors_of_random_blocks_are_within_the_tolerance():
     rng = np.random.default_rng(5)
     for _ in range(60):
         matrix = np.full((6, 6), 10 ** rng.uniform(-4, -1))
@@ -199,7 +198,7 @@ def test_random_blocks_are_solved_as_exactly_as_asked():
             assert np.abs(found / expected - 1.0).max() <= 20 * tolerance
 
 
-def test_a_hypothesis_next_to_nobody_believes_in_is_scaled_too():
+def test_a_column_with_the_belief_1e_45_is_scaled():
     rule = cb.SCBI([[1e-4, 0.5, 2e3], [6e4, 5e-4, 8e-4], [40, 0.6, 4e-3]])
     prior = np.array([1e-45, 0.7, 0.3])
     found = Crowd(rule, np.log(prior), 1).likelihoods[0]
@@ -230,7 +229,7 @@ class Renamed(cb.SCBI):
     name = "renamed"
 
 
-def test_a_subclass_with_answers_of_its_own_is_not_taken_for_its_parent():
+def test_a_subclass_uses_its_own_likelihood():
     beliefs = np.full((2, 3), 1 / 3)
     for kind in (Doubtful, Mixed):
         rule = kind(matrix_of(3, 3))
@@ -244,7 +243,7 @@ def test_a_subclass_with_answers_of_its_own_is_not_taken_for_its_parent():
     assert Renamed(matrix_of(3, 3)).core is not None
 
 
-def test_a_rule_of_ones_own_draws_and_learns_as_compiled_rules_do():
+def test_a_custom_rule_draws_and_learns_as_the_native_rule():
     class Plain(cb.Rule):
         name = "plain"
 
@@ -279,7 +278,7 @@ def test_a_draw_never_leaves_the_support_when_sums_round_down():
 
 @pytest.mark.parametrize("kind", [*RULES, Doubtful])
 @pytest.mark.parametrize("m", [3, 6])
-def test_views_of_many_beliefs_are_the_views_of_each(kind, m):
+def test_methods_of_a_rule_give_the_same_for_many_beliefs_and_for_each(kind, m):
     rule = kind(matrix_of(4, m))
     beliefs = np.random.default_rng(2).dirichlet(np.ones(m), size=7)
     beliefs[3] = np.eye(m)[1]
@@ -312,7 +311,7 @@ def scaled_with_rows(matrix, belief, shares):
 
 
 @pytest.mark.parametrize(("n", "m"), [(3, 2), (3, 3), (6, 4), (5, 6), (20, 20)])
-def test_every_belief_may_have_data_of_its_own_that_are_gone(n, m):
+def test_each_belief_of_a_batch_may_have_its_own_unavailable_data(n, m):
     rng = np.random.default_rng(n)
     rule = cb.SCBI(matrix_of(n, m))
     beliefs = rng.dirichlet(np.ones(m), size=70)
@@ -341,14 +340,14 @@ def test_a_data_prior_gives_the_row_sums(n, m):
 
 
 def test_scalings_that_fail_are_an_error_with_a_hint():
-    # Twelve powers of ten between all entries of a row, and beliefs that tie: float64 cannot.
+    # Entries over 300 powers of ten.
     matrix = 10.0 ** np.random.default_rng(0).uniform(-300, 0, size=(8, 8))
     with pytest.raises(cb.ConvergenceError, match="did not converge to 1e-12") as caught:
         cb.simulate(cb.SCBI(matrix), 0, num_rounds=3, num_lessons=9, rng=1)
     assert "make the smallest entries of the matrix larger" in caught.value.hint
 
 
-def test_an_answer_depends_on_the_belief_alone():
+def test_a_likelihood_depends_only_on_its_belief():
     block, shares, coupling, tilt = HIDDEN[1]
     rule = cb.SCBI(two_blocks(block, coupling))
     half = np.array(shares) / (2 * sum(shares))
@@ -386,7 +385,7 @@ def test_an_answer_depends_on_the_belief_alone():
         ),
     ],
 )
-def test_a_custom_rule_hears_what_is_wrong_with_its_response(answer, found):
+def test_the_error_about_a_custom_rule_describes_its_invalid_response(answer, found):
     class Wrong(cb.Rule):
         def respond(self, log_belief):
             del log_belief

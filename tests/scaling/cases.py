@@ -1,4 +1,4 @@
-"""Varied scaling problems, hard ones included; every marginal is exact in binary."""
+"""Scaling problems, easy and hard; their sums are exact in binary."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def nearly_diagonal(rng, n, off):
 
 
 def blocks(rng, sizes, coupling):
-    """Return dense blocks on the diagonal that hardly know each other."""
+    """Return dense blocks on the diagonal, which small other entries couple."""
     n = sum(sizes)
     matrix = coupling * rng.uniform(0.5, 2.0, size=(n, n))
     start = 0
@@ -30,7 +30,7 @@ def blocks(rng, sizes, coupling):
 
 
 def tiny_belief(rng, m, smallest, n):
-    """Return column sums n * theta with one belief as small as asked for."""
+    """Return column sums n * theta in which one belief is `smallest`."""
     sums = exact_sums(rng, m, float(n))
     tiny = rng.integers(m)
     other = (tiny + 1) % m

@@ -1,7 +1,7 @@
-"""A slow twin for matrices with zeros: blocks in exact fractions, scaling in sixty digits.
+"""A slow reference for matrices with zeros: blocks in exact fractions, scaling in sixty digits.
 
-It shares nothing with the library's search. Blocks come from trying every set of columns,
-survivors from a flow in fractions and a transitive closure.
+It has no code in common with the library. It finds blocks by trying every set of columns, and
+surviving entries by a flow in fractions and a transitive closure.
 """
 
 from __future__ import annotations

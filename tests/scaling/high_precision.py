@@ -1,4 +1,4 @@
-"""A reference in sixty digits, verified by what defines the scaling rather than by its method."""
+"""A scaling in sixty digits, verified by the properties that define the scaled matrix."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_conditionals_agree_with_the_slow_twin_on_100_patterns_each(kind):
         posteriors = limit / limit.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(rule.posteriors(sums / sums.sum()), posteriors, rtol=1e-9)
         seen.add(found.status)
-    # Random sums never tie, so that no entry vanishes without being in the way.
+    # Random sums never tie, so that the status is never "limit".
     assert seen == (
         {"exact", "infeasible"} if kind == "random" else {"exact", "limit", "infeasible"}
     )
@@ -112,8 +112,8 @@ def test_alternation_approaches_the_limit(seed, kind):
     assert gaps[1] <= max(gaps[0] / 4.0, 1e-9)
 
 
-def test_ties_of_rounded_sums_are_ties():
-    # Thirds and sevenths are rounded; their sums must still match the ones of the rows.
+def test_ratios_that_are_equal_up_to_rounding_make_one_block():
+    # Thirds and sevenths are rounded; the rounding errors must not split the block.
     for m in (3, 5, 6, 7, 9, 11, 49):
         matrix = np.tril(np.ones((m, m)))
         belief = np.full(m, 1.0 / m)
@@ -123,7 +123,7 @@ def test_ties_of_rounded_sums_are_ties():
         np.testing.assert_array_equal(found.support, np.eye(m, dtype=bool))
 
 
-def test_tiny_entries_are_numbers_and_tiny_beliefs_stay_exact():
+def test_tiny_entries_survive_and_tiny_beliefs_are_exact():
     matrix = np.array([[1.0, 1e-300, 0.0], [1e-12, 1.0, 1.0], [0.0, 2.0, 1.0]])
     found = cb.scale(matrix)
     assert found.status == "exact"
@@ -204,7 +204,7 @@ def test_an_impossible_datum_is_named_and_the_belief_kept():
     assert np.isnan(rule.posteriors([0.0, 1.0])[0]).all()
 
 
-def test_sums_that_differ_by_more_than_rounding_do_not_tie():
+def test_ratios_that_differ_by_more_than_rounding_make_two_blocks():
     matrix = [[1.0, 1.0], [0.0, 1.0]]
     found = cb.scaling_blocks(matrix, column_sums=[1.0 + 1e-8, 1.0 - 1e-8])
     assert found.status == "infeasible"
@@ -213,7 +213,7 @@ def test_sums_that_differ_by_more_than_rounding_do_not_tie():
 
 
 @pytest.mark.parametrize("faint", [1e-6, 1e-9, 1e-12])
-def test_faint_columns_of_a_component_take_no_more_than_their_sum(faint):
+def test_tiny_columns_of_a_component_take_no_more_than_their_sum(faint):
     matrix = np.array([[1.0, 2.0, 0.0], [3.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     belief = np.array([0.5, faint, 0.5 - faint])
     likelihood = cb.SCBI(matrix).likelihood(belief)
@@ -224,6 +224,12 @@ def test_faint_columns_of_a_component_take_no_more_than_their_sum(faint):
 def test_column_sums_of_rounded_digits_are_rescaled_to_the_total_of_the_rows():
     (block,) = cb.scaling_blocks(np.ones((2, 2)), column_sums=[1.0005, 1.0]).blocks
     assert block.ratio == pytest.approx(1.0, rel=1e-14)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_blocks_of_a_batch_of_sums_are_refused(count):
+    with pytest.raises(cb.CobayesError, match="the sums are a batch of shape"):
+        cb.scaling_blocks(np.ones((2, 2)), np.ones((count, 2)))
 
 
 def test_a_column_without_an_available_row_is_named():

@@ -36,7 +36,7 @@ def test_scaling_agrees_with_the_textbook_procedure(seed):
     matrix, columns, _ = random_problem(seed)
     expected, _ = alternate(matrix, np.ones(matrix.shape[0]), columns)
     found = cb.scale(matrix, column_sums=columns).matrix
-    # The textbook's stop rule sees the residual only: where it converges slowly it is less exact.
+    # The textbook procedure stops by its residual; where it converges slowly, it is less exact.
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 
@@ -122,14 +122,14 @@ def test_one_matrix_scaled_to_many_sums_equals_single_calls(spread):
     for item in [(0, 0), (0, 49), (1, 7), (1, 49)]:
         alone = cb.scale(matrix, column_sums=columns[item])
         np.testing.assert_allclose(together.matrix[item], alone.matrix, rtol=1e-10, atol=1e-300)
-        # The factors have one degree of freedom.
+        # The factors are unique up to a constant.
         ratios = together.factors[item] / alone.factors
         np.testing.assert_allclose(ratios, ratios[0], rtol=1e-10)
     totals = together.matrix.sum(axis=-1)
     assert np.abs(totals - 1.0).max() <= together.residual.max() + 1e-15 <= 1.1e-12
 
 
-def test_residual_is_what_the_returned_matrix_shows():
+def test_the_residual_is_that_of_the_returned_matrix():
     matrix, columns, _ = random_problem(11, 5, 5)
     s = cb.scale(matrix, column_sums=columns, max_iterations=3, on_failure="return")
     rows = np.abs(s.matrix.sum(axis=1) - 1.0).max()
@@ -170,18 +170,17 @@ def test_large_matrices_give_the_same_bits_for_any_number_of_threads():
 
 def test_extra_memory_is_at_most_one_copy_of_the_matrix():
     matrix = np.random.default_rng(0).exponential(size=(2000, 2000))
-    cb.scale(matrix)  # compile first
+    cb.scale(matrix)  # so that imports of the first call do not count
     tracemalloc.start()
     result = cb.scale(matrix)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert result.is_converged
-    # The result is one copy; on top come vectors of length n and m, more of them at once where
-    # threads wait for each other.
+    # The result is one copy, and 5 % are allowed for vectors of length n and m.
     assert peak <= 1.05 * matrix.nbytes
 
 
-def test_labels_of_a_dataframe_travel_to_the_result():
+def test_the_result_has_the_labels_of_the_dataframe():
     frame = pd.DataFrame([[1.0, 2.0], [3.0, 1.0]], index=["a", "b"], columns=["x", "y"])
     s = cb.scale(frame)
     assert list(s.to_dataframe().index) == ["a", "b"]
@@ -202,7 +201,7 @@ def test_units_of_entries_and_of_sums_do_not_matter(unit):
     np.testing.assert_allclose(cb.scale(mixed, column_sums=columns).matrix, expected, rtol=1e-11)
 
 
-def test_one_matrix_goes_with_many_sums():
+def test_one_matrix_and_many_sums_make_a_batch():
     matrix, _, rng = random_problem(3, 4, 3)
     columns = 4 * rng.dirichlet(np.ones(3), size=5)
     together = cb.scale(matrix, column_sums=columns)
@@ -219,10 +218,12 @@ def test_sums_with_labels_are_put_in_order():
     assert np.array_equal(cb.scale(model, {"b": 1.5, "a": 0.5}, series).matrix, expected)
 
 
-def test_an_empty_batch_is_shown():
+def test_an_empty_batch_has_an_empty_result():
     empty = cb.scale(np.ones((0, 3, 3)))
     assert "empty batch" in repr(empty)
     assert empty.matrix.shape == (0, 3, 3)
+    for sums in ({"row_sums": np.ones((0, 3))}, {"column_sums": np.ones((0, 3))}):
+        assert cb.scale(np.ones((3, 3)), **sums).matrix.shape == (0, 3, 3)
 
 
 def test_a_result_cannot_be_changed_by_accident():
@@ -234,7 +235,7 @@ def test_a_result_cannot_be_changed_by_accident():
     assert s.matrix[0, 0] == 0.5
 
 
-def test_rounded_totals_are_mended():
+def test_rounded_totals_are_rescaled():
     # The paper prints priors that sum to 0.9999.
     s = cb.scale(np.eye(3) + 1.0, column_sums=3 * np.array([0.3333, 0.3333, 0.3333]))
     np.testing.assert_allclose(s.matrix.sum(axis=0), 1.0, rtol=1e-11)
@@ -340,14 +341,14 @@ def test_a_column_without_belief_follows_its_component():
     np.testing.assert_allclose(cb.SCBI(matrix).respond(logs).likelihood, expected, rtol=1e-9)
 
 
-def test_a_follower_column_beyond_float64_is_an_error_and_no_nan():
+def test_a_column_without_belief_and_beyond_float64_is_an_error():
     matrix = [[0.0, 1e-300, 1e200], [1e200, 1.0, 1e-200]]
     with pytest.raises(cb.ConvergenceError, match="float64 cannot hold these numbers"):
         cb.SCBI(matrix).respond(np.array([np.log(0.5), np.log(0.5), -np.inf]))
 
 
-def test_a_row_sum_far_below_the_others_serves_the_columns_that_need_it():
-    # The first datum alone serves six hypotheses and has the data prior 2e-161 (by fuzzing).
+def test_columns_may_depend_on_one_row_with_a_tiny_sum():
+    # Six hypotheses allow only the first datum, whose data prior is 2e-161 (found by fuzzing).
     rule = cb.SCBI([[4] * 8, [4, 4] + [0] * 6], data_prior=[1.9e-161, 1.0])
     found = rule.respond(np.array([0.0] + [-81.0] * 7)).likelihood
     np.testing.assert_allclose(found, [[0, 0] + [1] * 6, [1, 1] + [0] * 6])
@@ -355,7 +356,7 @@ def test_a_row_sum_far_below_the_others_serves_the_columns_that_need_it():
 
 @pytest.mark.parametrize("row_sums", [None, [2.0, 1.0], [[2.0, 1.0], [1.0, 2.0]]])
 @pytest.mark.parametrize("column_sums", [[2.9, 0.1], [[0.1, 2.9], [2.9, 0.1]]])
-def test_infeasible_sums_of_one_problem_or_many_are_refused_in_words(row_sums, column_sums):
+def test_infeasible_sums_of_one_problem_or_of_many_are_explained(row_sums, column_sums):
     columns = np.array(column_sums) * (2.0 / 3.0 if row_sums is None else 1.0)
     expected = r"no matrix with these zeros has these sums: .* (is|are) possible under"
     with pytest.raises(cb.InfeasibleError, match=expected):

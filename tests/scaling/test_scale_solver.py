@@ -1,4 +1,4 @@
-"""Accuracy: entries against many digits, however far apart they are or weakly coupled."""
+"""Accuracy of scaled entries, against references in many digits."""
 
 import math
 
@@ -26,9 +26,9 @@ def test_every_entry_is_accurate_to_1e_10(name, matrix, rows, columns):
     assert largest_relative_error(result.matrix, exact) < 1e-10
 
 
-def test_sweeps_that_look_finished_but_are_not_are_found_out():
-    # Two blocks that exchange 1e-13: the change of one sweep is below the tolerance at once,
-    # while the entries that connect the blocks are wrong by a factor.
+def test_two_columns_coupled_by_tiny_entries_are_accurate():
+    # The columns share a mass of about 1e-13: even the first sweep changes the factors by less than
+    # the tolerance, although the two small entries are still wrong by a factor.
     matrix = np.array([[1.0, 1e-13], [9e-13, 1.0]])
     s = cb.scale(matrix)
     # By symmetry of the sums both small entries are sqrt(1e-13 * 9e-13), up to 1e-12 of itself.
@@ -36,7 +36,7 @@ def test_sweeps_that_look_finished_but_are_not_are_found_out():
 
 
 @pytest.mark.parametrize("span", [6, 20, 40, 80])
-def test_two_by_two_matches_its_formula_however_far_apart_the_entries_are(span):
+def test_two_by_two_matches_its_formula_for_entries_far_apart(span):
     # With all sums one, S = [[p, q], [q, p]] and p / q = sqrt(ad / bc).
     rng = np.random.default_rng(span)
     for _ in range(100):
@@ -46,13 +46,13 @@ def test_two_by_two_matches_its_formula_however_far_apart_the_entries_are(span):
         small, large = (s.matrix[0, 1], s.matrix[0, 0]) if half > 0 else s.matrix[0]
         if half < 0:
             small, large = s.matrix[0, 0], s.matrix[0, 1]
-        # The logarithms of the entries are themselves only good to some 1e-14.
+        # The logarithms of the entries have rounding errors of about 1e-14.
         assert np.log(small / large) == pytest.approx(-abs(half), abs=1e-10)
 
 
 @pytest.mark.parametrize("half", [130, 350])
 def test_no_size_is_exempt_from_verification(half):
-    # Two blocks coupled at 1e-13, all sums one: what flows one way flows back.
+    # Two blocks coupled by 1e-13. All sums are one, so that both couplings have the same total.
     matrix = blocks(np.random.default_rng(0), (half, half), 1e-13)
     s = cb.scale(matrix)
     assert s.is_converged
@@ -60,8 +60,8 @@ def test_no_size_is_exempt_from_verification(half):
 
 
 def test_groups_that_share_almost_no_data_are_found():
-    # Integers, so that the sums of the result are exact. The groups exchange less than the
-    # tolerance, so that a sweep does not change the factors of one beside those of the other.
+    # Sums of integers are exact. The groups share less mass than the tolerance, so that a sweep
+    # hardly changes the factors of one group relative to those of the other.
     for seed in range(200):
         rng = np.random.default_rng(seed)
         n, m = 2 * rng.integers(2, 10), 2 * rng.integers(4, 13)
@@ -100,7 +100,7 @@ def test_blocks_coupled_below_double_double_precision_are_balanced():
     assert largest_relative_error(s.matrix, exact) < 1e-10
 
 
-def test_nearly_block_matrices_are_right_or_not_converged():
+def test_nearly_block_matrices_are_accurate_or_not_converged():
     rng = np.random.default_rng(0)
     num_converged = 0
     for _ in range(60):
@@ -117,7 +117,7 @@ def test_nearly_block_matrices_are_right_or_not_converged():
     assert num_converged > 50
 
 
-def test_two_row_matrices_are_right_however_far_apart_their_entries_are():
+def test_two_row_matrices_with_entries_far_apart_are_accurate():
     rng = np.random.default_rng(1)
     for _ in range(60):
         matrix = 10.0 ** rng.uniform(-60, 60, size=(2, rng.integers(2, 5)))
@@ -127,9 +127,9 @@ def test_two_row_matrices_are_right_however_far_apart_their_entries_are():
 
 
 @pytest.mark.parametrize("span", [40, 80, 150, 300])
-def test_two_rows_that_share_the_columns_evenly_are_right_or_not_converged(span):
-    # Half of the columns go to each row. With six of them, a column sum of 1/3 is rounded, and what
-    # flows between the halves, often less than 1e-16, must not be that rounding error.
+def test_two_rows_that_share_the_columns_evenly_are_accurate_or_not_converged(span):
+    # Each row gets the mass of half of the columns. For m = 6 the column sums 1/3 are rounded. The
+    # mass that the halves share, often less than 1e-16, must not be that rounding error.
     rng = np.random.default_rng(span)
     num_converged = 0
     for m in (2, 4, 6, 6, 6, 10, 12) * 6:
@@ -157,7 +157,7 @@ def test_two_rows_that_share_the_columns_evenly_are_right_or_not_converged(span)
 
 @pytest.mark.parametrize("num_columns", range(2, 7))
 def test_newton_needs_few_steps(num_columns):
-    # Quadratic convergence: a wrong step would still end right, in the careful method, but late.
+    # With wrong steps the careful method would still find the solution, but later.
     rng = np.random.default_rng(num_columns)
     for matrix in rng.exponential(size=(20, 12, num_columns)):
         assert (
@@ -168,9 +168,9 @@ def test_newton_needs_few_steps(num_columns):
 
 @pytest.mark.parametrize("coupling", [1e-12, 1e-20, 1e-30, 1e-100])
 @pytest.mark.parametrize("excess", [0.0, 8e-15])
-def test_sums_that_tie_up_to_rounding_are_tied(coupling, excess):
-    # Three columns of 1/3 and one row of 1: their rounding errors would be a flow of 1e-16 between
-    # the two groups. Equal columns may be added up, which leaves [[1, x], [x, 1]] with even sums.
+def test_sums_that_are_equal_up_to_rounding_are_treated_as_equal(coupling, excess):
+    # Three columns of 1/3 belong to a row of 1: the rounding error of their sum, 1e-16, must not be
+    # taken for mass between the groups. Adding up equal columns gives [[1, x], [x, 1]] with sums 1.
     matrix = np.full((2, 4), coupling)
     matrix[0, :3] = matrix[1, 3] = 1.0
     found = cb.scale(matrix, column_sums=[1 / 3, 1 / 3, 1 / 3, 1.0 + excess])
@@ -180,7 +180,7 @@ def test_sums_that_tie_up_to_rounding_are_tied(coupling, excess):
 
 
 @pytest.mark.parametrize("coupling", [1e-20, 1e-100])
-def test_sums_that_tie_up_to_rounding_are_tied_where_the_totals_are_exact(coupling):
+def test_sums_that_are_equal_up_to_rounding_are_treated_as_equal_with_exact_totals(coupling):
     # The columns of the first group are 5.6e-17 below a row's sum, those of the second above it.
     matrix = np.full((2, 6), coupling)
     matrix[0, :3] = matrix[1, 3:] = 1.0
@@ -200,8 +200,8 @@ def test_columns_of_rules_sum_to_one_whatever_the_tolerance():
 
 
 @pytest.mark.parametrize("doubt", [1e-2, 1e-4, 1e-6, 1e-10])
-def test_beliefs_near_certainty_are_told_apart(doubt):
-    # Problems in which one column has all but rounding share an answer; others must not.
+def test_beliefs_near_certainty_have_their_own_scalings(doubt):
+    # Only problems in which one column has all mass up to rounding may share a solution.
     rng = np.random.default_rng(2)
     rule = cb.SCBI(rng.exponential(size=(10, 8)))
     beliefs = doubt * rng.dirichlet(np.ones(8), size=6)
@@ -222,11 +222,11 @@ def test_errors_of_sweeps_stay_near_the_tolerance():
         columns = n * rng.dirichlet(np.ones(m))
         found, exact = (cb.scale(matrix, None, columns, tolerance=t) for t in (1e-7, 1e-13))
         errors.append(np.abs(found.matrix / exact.matrix - 1.0).max())
-    assert max(errors) < 4e-7  # 2.5e-7 was measured; 8e-7 without the series in `left_after`
+    assert max(errors) < 4e-7  # 2.5e-7 was measured
 
 
-def test_a_newton_step_that_is_short_by_luck_is_not_the_last():
-    # The third step is so short that the next one, as two lengths predict it, would be rounding.
+def test_a_newton_step_that_is_short_by_chance_is_not_the_last():
+    # The third step is so short that the fourth is predicted to be below rounding.
     matrix = np.array([[3.0, 100.0], [200.0, 30.0], [20.0, 200.0]])
     s = cb.scale(matrix, column_sums=[1.358, 1.642])
     exact = scaled_exactly(matrix, s.row_sums, s.column_sums, s.column_scaling)
@@ -242,12 +242,12 @@ def test_the_estimated_error_is_near_the_true_one_whatever_the_tolerance(num_col
         found, exact = (cb.scale(matrix, None, columns, tolerance=t) for t in (tolerance, 1e-13))
         error = np.abs(found.matrix / exact.matrix - 1.0).max()
         assert error < 10.0 * found.error + 1e-14
-        assert error < 1e-3  # a large tolerance does not accept an answer that still moves
+        assert error < 1e-3  # also with a large tolerance
 
 
 @pytest.mark.parametrize("num_columns", [8, 12, 20])
-def test_sweeps_are_few(num_columns):
-    # A wrong acceleration or a wrong rate would still end right, in the careful method, but late.
+def test_accelerated_sweeps_need_few_iterations(num_columns):
+    # With wrong acceleration the careful method would still find the solution, but later.
     rng = np.random.default_rng(num_columns)
     needed = [
         cb.scale(matrix, None, len(matrix) * rng.dirichlet(np.ones(num_columns))).num_iterations

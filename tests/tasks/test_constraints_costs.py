@@ -49,7 +49,7 @@ def test_the_second_round_of_scbi_has_the_prior_of_the_first_datum():
     np.testing.assert_allclose(learner.observe(1), expected.update(first, 1), rtol=1e-9)
 
 
-def test_high_costs_keep_the_teacher_near():
+def test_high_costs_make_steps_shorter():
     def steps(weight):
         data = lesson(cb.moving_costs(MODEL, COSTS, weight), cb.SCBI, 200).data
         return np.abs(np.diff(data)).mean()
@@ -57,7 +57,7 @@ def test_high_costs_keep_the_teacher_near():
     assert steps(3.0) < 0.5 * steps(0.0)
 
 
-def test_infinite_costs_forbid_a_step():
+def test_infinite_costs_forbid_a_move():
     costs = np.where(COSTS > 1.0, np.inf, COSTS)
     data = lesson(cb.moving_costs(MODEL, costs), cb.SCBI, 50).data
     assert np.abs(np.diff(data)).max() <= 1

@@ -1,4 +1,4 @@
-"""Data that may be shown, and others that may not."""
+"""Tasks in which only some of the data may be shown."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ MODEL = cb.Model(np.random.default_rng(1).uniform(0.05, 1.0, (5, 3)), data="abcd
 
 
 @pytest.mark.parametrize("kind", [cb.BI, cb.SCBI, lambda task: cb.Pragmatic(task, 2)])
-def test_nothing_else_is_drawn_or_planned(kind):
+def test_only_the_allowed_data_are_drawn_or_planned(kind):
     rule = kind(cb.limited_to(MODEL, ["b", 4]))
     drawn = cb.run_lesson(cb.Teacher(rule, 1, rng=3), cb.Learner(cb.BI(MODEL)), 12)
     assert set(drawn.data_labels) == {"b", "e"}
@@ -17,7 +17,7 @@ def test_nothing_else_is_drawn_or_planned(kind):
     assert set(planned.data_labels) <= {"b", "e"}
 
 
-def test_without_repeats_it_ends_with_the_last_of_them():
+def test_without_repeats_there_are_as_many_rounds_as_allowed_data():
     rule = cb.BI(cb.without_repeats(cb.limited_to(MODEL, "bde")))
     lesson = cb.plan_lesson(rule, 0, 3, learner_rule=cb.BI(MODEL))
     assert sorted(lesson.data_labels) == ["b", "d", "e"]
@@ -25,7 +25,7 @@ def test_without_repeats_it_ends_with_the_last_of_them():
         cb.plan_lesson(rule, 0, 4, learner_rule=cb.BI(MODEL))
 
 
-def test_a_lesson_that_ends_for_want_of_data_says_so_at_the_users_line():
+def test_a_lesson_that_ends_without_data_warns_at_the_users_line():
     within = cb.moving_costs(cb.limited_to(MODEL, "bde"), np.zeros((5, 5)))
     rule = cb.BI(cb.without_repeats(within))
     with pytest.warns(cb.CobayesWarning, match="ends after 3 of 4 rounds: no datum") as caught:
@@ -34,7 +34,7 @@ def test_a_lesson_that_ends_for_want_of_data_says_so_at_the_users_line():
     assert lesson.num_rounds == 3
 
 
-def test_a_rule_derived_from_bi_keeps_its_own_answer():
+def test_a_rule_derived_from_bi_keeps_its_own_likelihood():
     class Doubtful(cb.BI):
         def respond(self, log_belief):
             likelihood = super().respond(log_belief).likelihood
@@ -47,7 +47,7 @@ def test_a_rule_derived_from_bi_keeps_its_own_answer():
 
 
 @pytest.mark.parametrize("kind", [cb.BI, cb.SCBI])
-def test_what_is_exact_knows_the_limit(kind):
+def test_exact_results_and_rates_use_only_the_allowed_data(kind):
     rule = kind(cb.limited_to(MODEL, "bd"))
     found = cb.exact_rounds(rule, 0, 2)
     measure = cb.AtomicMeasure.at([1 / 3] * 3).push(rule, 0).push(rule, 0)
@@ -70,8 +70,8 @@ def test_what_is_exact_knows_the_limit(kind):
         lambda rule: cb.best_data_prior(rule.task, 0),
     ],
 )
-def test_what_needs_equal_rounds_refuses_a_task_that_changes(compute):
-    with pytest.raises(cb.CobayesError, match=r"WithoutRepeats( the matrix depends on|\.\n)"):
+def test_computations_with_one_matrix_refuse_a_task_that_changes(compute):
+    with pytest.raises(cb.CobayesError, match=r"WithoutRepeats( they may depend on|\.\n)"):
         compute(cb.SCBI(cb.without_repeats(MODEL)))
 
 
@@ -83,7 +83,7 @@ def test_a_limit_to_all_data_changes_no_lesson():
     np.testing.assert_allclose(lessons[0].beliefs, lessons[1].beliefs, rtol=1e-12)
 
 
-def test_a_lesson_on_it_is_saved(tmp_path):
+def test_a_lesson_with_allowed_data_is_saved_and_extended(tmp_path):
     rule = cb.SCBI(cb.limited_to(MODEL, "bd"))
     lesson = cb.run_lesson(cb.Teacher(rule, 1, rng=3), cb.Learner(rule), 3)
     lesson.save(tmp_path / "lesson.json")
@@ -117,7 +117,7 @@ def test_a_hypothesis_that_allows_none_of_the_data_is_refused_everywhere(kind, t
             teach(cb.SCBI(TABLE, data_prior=[1, 0, 0]))
 
 
-def test_data_are_checked():
+def test_unknown_data_and_an_empty_list_are_errors():
     with pytest.raises(cb.CobayesError, match="no datum called 'z'"):
         cb.limited_to(MODEL, "az")
     with pytest.raises(cb.CobayesError, match="data has 0 items; expected at least 1"):

@@ -1,4 +1,4 @@
-"""No datum twice."""
+"""Tasks in which no datum is shown twice."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def test_no_datum_is_shown_twice(seed, n, m, is_bayes):
 
 
 @pytest.mark.parametrize("kind", [cb.BI, cb.SCBI])
-def test_what_was_shown_is_left_out_of_the_matrix(kind):
+def test_data_that_were_shown_are_left_out_of_the_likelihood(kind):
     learner = cb.Learner(kind(cb.without_repeats(MODEL)))
     first = learner.observe(2)
     left = [0, 1, 3, 4]

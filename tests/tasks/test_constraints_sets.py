@@ -14,12 +14,12 @@ import cobayes as cb
 MODEL = cb.Model(np.random.default_rng(1).uniform(0.05, 1.0, (5, 3)), "abcde", "xyz")
 
 
-def test_sets_of_size_one_equal_singles():
+def test_sets_of_size_one_are_the_model_itself():
     assert cb.sets_of(MODEL, 1) == MODEL
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 3))
-def test_a_set_is_possible_where_all_its_members_are(seed, size):
+def test_a_set_is_possible_if_all_its_members_are(seed, size):
     matrix = (np.random.default_rng(seed).random((6, 3)) < 0.7) * 1.0
     matrix[:size] = 1.0  # every hypothesis allows a set
     matrix[size:, 0] = 1.0  # and every datum has a hypothesis
@@ -57,8 +57,7 @@ def test_sets_are_pickled_as_a_model():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4))
-def test_a_bayesian_learner_of_a_set_has_seen_its_members(seed, size):
-    # Up to the weights of the sets of each hypothesis, which the learner divides by.
+def test_the_entry_of_a_set_is_the_product_of_its_members(seed, size):
     model = cb.Model(np.random.default_rng(seed).uniform(0.05, 1.0, (5, 3)))
     sets = cb.sets_of(model, size)
     assert sets.num_data == len({frozenset(label.split(" + ")) for label in sets.data})
@@ -89,7 +88,7 @@ def test_sets_larger_than_the_data_are_refused():
         cb.sets_of(MODEL, 6)
 
 
-def test_products_that_vanish_are_an_error_and_not_a_zero():
+def test_products_beyond_float64_are_an_error():
     with pytest.raises(cb.CobayesError, match="out of the range of float64"):
         cb.sets_of([[1e-200, 1.0], [1e-200, 1.0], [1.0, 1.0]], 2)
     with pytest.raises(cb.CobayesError, match="out of the range of float64"):

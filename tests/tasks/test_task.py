@@ -9,7 +9,7 @@ MODEL = cb.Model([[0.5, 0.2, 0.1], [0.3, 0.3, 0.3], [0.2, 0.5, 0.6]], "abc", "xy
 
 
 class Constant(cb.tasks.Task):
-    """A task that could change its matrix and does not."""
+    """A task whose state changes and whose matrix does not."""
 
     start = 0
 
@@ -24,7 +24,7 @@ class Constant(cb.tasks.Task):
 
 
 class InTurn(cb.tasks.Task):
-    """A matrix of its own for every round, then the end."""
+    """Every round has its own matrix; the task is over after the last one."""
 
     start = 0
 
@@ -97,7 +97,7 @@ CUSTOM = [Constant(), MadeAnew(), InTurn([MODEL] * 3), Coin(), Two()]
 @pytest.mark.filterwarnings("ignore:the lesson ends after 2 of 3 rounds")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("task", CUSTOM, ids=lambda task: type(task).__name__)
-def test_a_custom_task_is_welcome_in_lessons_and_simulations(task, kind):
+def test_lessons_and_simulations_accept_custom_tasks(task, kind):
     rule = kind(task)
     for learner in (rule, kind(task), cb.BI(MODEL)):
         run = cb.run_lesson(cb.Teacher(rule, 1, rng=7), cb.Learner(learner), 3)
@@ -109,7 +109,7 @@ def test_a_custom_task_is_welcome_in_lessons_and_simulations(task, kind):
 
 @pytest.mark.filterwarnings("ignore:the lesson ends after 2 of 3 rounds")
 @pytest.mark.parametrize("task", CUSTOM, ids=lambda task: type(task).__name__)
-def test_a_custom_task_is_welcome_in_comparisons_plans_and_tables_of_choices(task):
+def test_comparisons_plans_and_tables_of_choices_accept_custom_tasks(task):
     found = cb.lessons.compare_teachers(task, 1, num_rounds=3, num_lessons=5, rng=1)
     problems = {"p": task}
     asked = {"depth": 1, "rationality": 2.0, "lapse": 0.0}
@@ -127,7 +127,7 @@ def test_a_custom_task_is_welcome_in_comparisons_plans_and_tables_of_choices(tas
 
 
 class Odd(cb.tasks.Task):
-    """What a task must not return."""
+    """A task with an invalid matrix, data prior or start."""
 
     def __init__(self, matrix=MODEL, prior=None, start=0):
         self.matrix, self.prior, self.start = matrix, prior, start
@@ -152,7 +152,7 @@ class Odd(cb.tasks.Task):
         (Odd(start=[0]), "the states of Odd cannot be keys of a dict"),
     ],
 )
-def test_a_custom_task_that_does_not_fit_gets_one_clear_error(task, message):
+def test_an_invalid_custom_task_gets_one_clear_error(task, message):
     with pytest.raises(cb.CobayesError, match=message):
         lesson(task, cb.SCBI, 1)
 
@@ -195,9 +195,44 @@ def test_matrices_of_a_task_share_their_labels():
         lesson(InTurn([MODEL, odd]), cb.SCBI, 2)
 
 
-def test_a_matrix_is_asked_for_wherever_a_task_will_do():
+def test_a_task_is_accepted_as_a_matrix():
     np.testing.assert_array_equal(cb.BI(Constant()).likelihood([0.2, 0.3, 0.5]), MODEL.normalized())
     assert cb.Model(Constant()) == MODEL
+
+
+TABLE = {s: {0: [(1.0, max(s - 1, 0))], 1: [(1.0, min(s + 1, 4))]} for s in range(5)}
+MAKERS = [
+    lambda: cb.without_repeats(MODEL),
+    lambda: cb.without_repeats(cb.moving_costs(MODEL, np.ones((3, 3)))),
+    lambda: cb.moving_costs(MODEL, np.ones((3, 3))),
+    lambda: cb.moving_costs(MODEL, np.ones((3, 3)), 2.0),
+    lambda: cb.moving_costs(MODEL, np.eye(3)),
+    lambda: cb.limited_to(MODEL, "ab"),
+    lambda: cb.limited_to(MODEL, "bc"),
+    lambda: cb.GridWorld(3, 3, (2, 1), {"A": (0, 0), "B": (0, 2)}, 0.5),
+    lambda: cb.GridWorld(3, 3, (2, 1), {"B": (0, 2), "A": (0, 0)}, 0.5),
+    lambda: cb.worlds.TabularWorld(TABLE, 2, {"left": 0, "right": 4}, 0.5),
+    Constant,
+]
+
+
+def test_tasks_and_their_rules_are_equal_where_class_and_settings_are():
+    tasks, copies = [make() for make in MAKERS], [make() for make in MAKERS]
+    for k, task in enumerate(tasks):
+        assert [task == other for other in copies] == [k == j for j in range(len(copies))]
+        assert hash(task) == hash(copies[k])
+        assert cb.SCBI(task) == cb.SCBI(copies[k])
+    assert len({*map(cb.BI, tasks), *map(cb.BI, copies)}) == len(tasks)
+
+
+def test_a_task_without_complete_settings_equals_only_itself():
+    class Named(Constant):
+        def __init__(self, name):
+            self.name = name
+
+    for task, other in ((Named("a"), Named("a")), (InTurn([MODEL]), InTurn([MODEL]))):
+        assert task == task
+        assert task != other
 
 
 def test_the_likeliest_choice_is_the_largest_probability():

@@ -56,7 +56,7 @@ def open_boards(draw):
 
 
 @given(open_boards(), DISCOUNTS)
-def test_worth_of_a_square_is_discount_to_the_city_block_distance_without_walls(board, discount):
+def test_without_walls_the_value_is_discount_to_the_city_block_distance(board, discount):
     width, height, start, goals, _ = board
     world = GridWorld(width, height, start, goals, discount, reward=3.0)
     for square, worth in zip(world.states, world.values, strict=True):
@@ -85,7 +85,7 @@ def test_values_fulfil_the_equation_of_dynamic_programming_with_walls(board, dis
 
 @given(open_boards(), st.floats(0.2, 0.9))
 @settings(max_examples=25)
-def test_value_iteration_agrees_with_breadth_first_search_as_slips_vanish(board, discount):
+def test_value_iteration_with_tiny_slips_agrees_with_shortest_walks(board, discount):
     width, height, start, goals, _ = board
     sure = GridWorld(width, height, start, goals, discount)
     nearly = GridWorld(width, height, start, goals, discount, slip=1e-9)
@@ -110,7 +110,7 @@ def test_slipping_world_has_the_value_that_linear_algebra_gives():
     )
 
 
-def test_move_against_edge_or_wall_stays_and_is_worth_staying():
+def test_a_move_against_edge_or_wall_has_the_value_of_staying():
     world = GridWorld.from_text("A.B\n.#.\n..S", 0.5)
     assert world.next_state((2, 2), "right") == (2, 2)
     assert world.next_state((2, 1), "up") == (2, 1)
@@ -131,7 +131,7 @@ def test_matrix_at_a_goal_is_computed_as_anywhere_else():
     assert np.allclose(world.matrix_at((0, 0)).matrix, expected)
 
 
-def test_state_without_a_way_to_a_goal_is_worth_next_to_nothing_yet_positive():
+def test_a_state_that_cannot_reach_a_goal_has_a_tiny_positive_value():
     # Moves are left, up and right: from above B there is no way down to it.
     world = GridWorld(
         5, 3, (2, 2), {"A": (0, 0), "B": (1, 4)}, 0.5, actions=("left", "up", "right")
@@ -161,7 +161,7 @@ def test_goals_and_moves_may_have_names_of_their_own():
     assert world.next_state((1, 2), "hop") == (1, 2)
 
 
-def test_world_survives_text_dict_and_pickle():
+def test_a_world_made_again_from_text_dict_or_pickle_is_equal():
     world = GridWorld.from_text("A.#.B\n.....\n..S.#", 0.7, slip=0.1)
     assert GridWorld.from_text(world.to_text(), 0.7, slip=0.1) == world
     assert GridWorld.from_settings(world.settings()) == world

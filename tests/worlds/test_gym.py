@@ -13,11 +13,11 @@ NAME = "cobayes/GridWorld-v0"
 
 @pytest.mark.parametrize("render_mode", [None, "ansi", "rgb_array"])
 def test_environment_passes_gymnasiums_checker(render_mode):
-    # Warnings are errors in this test suite, so that the checker has nothing to complain about.
+    # Warnings are errors in this test suite, so that the checker must not warn.
     check_env(gymnasium.make(NAME, render_mode=render_mode).unwrapped)
 
 
-def test_environment_tells_the_beliefs_that_a_watcher_has():
+def test_observations_have_the_beliefs_of_the_watcher():
     world = GridWorld.paper(0.4)
     plan = plan_walk(world, "B")
     env = gymnasium.make(NAME, world=world, goal="B")
@@ -71,7 +71,7 @@ def test_picture_changes_with_the_walk():
     assert not np.array_equal(before, after)
 
 
-def test_the_watcher_stands_where_a_slip_led():
+def test_the_watcher_knows_the_square_after_a_slip():
     world = GridWorld.from_text("A.....B\n.......\n...S...", 0.5, slip=0.5)
     env = gymnasium.make(NAME, world=world, goal="A")
     env.reset(seed=3)

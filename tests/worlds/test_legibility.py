@@ -49,7 +49,7 @@ def test_plan_is_the_most_likely_of_all_walks_to_the_goal(kind):
     assert arrived[tuple(plan.data)] == pytest.approx(max(arrived.values()), rel=1e-9)
 
 
-def test_a_world_means_scbi_of_it_and_a_plan_is_a_lesson_that_can_be_saved(tmp_path):
+def test_a_world_means_scbi_and_a_plan_is_a_lesson_that_can_be_saved(tmp_path):
     plan = plan_walk(GridWorld.paper(), "A")
     assert plan.rule_name == "SCBI"
     assert plan.states[-1] == (0, 0)
@@ -57,7 +57,7 @@ def test_a_world_means_scbi_of_it_and_a_plan_is_a_lesson_that_can_be_saved(tmp_p
     assert type(plan).load(tmp_path / "plan.json").states == plan.states
 
 
-def test_plan_says_when_it_did_not_follow_every_way():
+def test_a_plan_warns_if_partial_walks_were_dropped():
     world = GridWorld.with_goals_on_top(9, 5, 3, 0.7)
     with pytest.warns(UserWarning, match="only the likeliest were continued") as caught:
         plan = plan_walk(world, "A", beam_width=2)
@@ -76,7 +76,7 @@ def test_cooperative_walkers_are_understood_sooner_at_the_same_cost():
 
 
 def test_a_walker_that_may_make_all_moves_takes_longer():
-    # docs/robots.md: about 8 moves until sure instead of 3, and wandering after that.
+    # docs/robots.md: about 7 moves until sure instead of 3, and random moves after that.
     world = GridWorld.paper(0.5)
     forward, free = (
         measure_legibility(world, "A", choice=choice, num_lessons=100, rng=8)

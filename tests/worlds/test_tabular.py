@@ -58,11 +58,11 @@ def test_a_board_written_as_a_gymnasium_table_is_the_same_world():
         assert np.allclose(read.matrix_at(position).matrix, world.matrix_at(square).matrix)
 
 
-def test_frozen_lake_on_firm_ice_has_the_worth_of_its_shortest_ways():
+def test_values_on_firm_ice_are_those_of_shortest_walks():
     env = gymnasium.make("FrozenLake-v1", is_slippery=False)
     world = world_from_gymnasium(env, {"G": 15, "corner": 3}, 0.9)
     assert world.action_labels == ("left", "down", "right", "up")
-    # The 4 x 4 lake: G is six moves from the start and the way past the holes is one of those.
+    # On the 4 x 4 lake, G is six moves from the start.
     assert world.distances[0].tolist() == [6, 3]
     assert world.matrix_at(0).matrix[1].tolist() == pytest.approx([0.9**5, 0.9**4])
     hole = world.values[5]
@@ -70,11 +70,11 @@ def test_frozen_lake_on_firm_ice_has_the_worth_of_its_shortest_ways():
     assert (hole > 0).all()
 
 
-def test_frozen_lake_on_slippery_ice_agrees_with_policy_iteration_on_its_table():
+def test_values_on_slippery_ice_agree_with_value_iteration_on_the_table():
     env = gymnasium.make("FrozenLake-v1", is_slippery=True)
     world = world_from_gymnasium(env, {"G": 15, "corner": 3}, 0.9)
     table = env.unwrapped.P
-    # The environment pays one on entering G: its value is ours without the reward's own place.
+    # The environment pays one for the move to G; in a world G itself has the value one.
     values = np.zeros(16)
     for _ in range(2000):
         values = np.array(
@@ -175,7 +175,7 @@ def test_a_table_world_can_be_saved(tmp_path):
     assert again.settings() == rule.task.settings()
 
 
-def test_another_discount_leaves_the_rest_of_the_world_as_it_is():
+def test_another_discount_changes_nothing_else_in_the_world():
     table = {s: {0: [(1.0, (s - 1) % 5)], 1: [(1.0, (s + 1) % 5)]} for s in range(5)}
     world = TabularWorld(table, 2, {"low": [0, 1], "high": 4}, 0.5, ("back", "on"), reward=3.0)
     other = with_discount(world, 0.9)

@@ -33,7 +33,7 @@ def test_scbi_posterior_after_left_up_is_the_root_of_its_cubic(discount, width):
 
 
 @given(DISCOUNTS)
-def test_scbi_teacher_prefers_left_at_the_start_and_bi_teacher_does_not_care(discount):
+def test_scbi_teacher_prefers_left_at_the_start_and_bi_teacher_does_not(discount):
     world = GridWorld.paper(discount)
     left, up, right = Teacher(SCBI(world), "A").distribution
     assert left > up > right
@@ -60,12 +60,12 @@ def test_a_walker_and_a_watcher_can_be_saved(tmp_path):
     rule = SCBI(GridWorld.paper(0.5))
     walker, watcher = Teacher(rule, "A", rng=1, choice="forward"), Learner(rule)
     run_lesson(walker, watcher, 2).save(tmp_path / "walk.json")
-    again, seer = Lesson.load(tmp_path / "walk.json").resume()
-    assert (again.choice, again.state, seer.state) == ("forward", walker.state, walker.state)
+    again, other = Lesson.load(tmp_path / "walk.json").resume()
+    assert (again.choice, again.state, other.state) == ("forward", walker.state, walker.state)
     assert again.choose() == walker.choose()
 
 
-def test_a_slippery_walk_asks_where_it_led():
+def test_after_a_slippery_move_the_learner_needs_the_new_state():
     world = GridWorld.from_text(WALLED, 0.6, slip=0.2)
     learner = Learner(SCBI(world))
     learner.observe("up")
@@ -92,7 +92,7 @@ def test_a_walk_follows_the_matrix_of_every_state(kind, choice):
 
 
 @pytest.mark.parametrize("kind", [SCBI, BI])
-def test_walker_who_moves_forward_takes_a_shortest_way(kind):
+def test_a_walker_who_moves_forward_takes_a_shortest_walk(kind):
     rule = kind(GridWorld.from_text(WALLED, 0.6))
     for goal in range(3):
         walk = run_lesson(Teacher(rule, goal, rng=2, choice="forward"), Learner(rule), 100)
@@ -168,7 +168,7 @@ def test_bad_requests_get_clear_errors():
         Teacher(rule, "A", prior=[0.0, 1.0])
 
 
-def test_what_a_world_has_computed_cannot_be_changed():
+def test_distances_and_values_of_a_world_are_read_only():
     board = GridWorld.paper(discount=0.5)
     for found in (board.distances, board.values):
         with pytest.raises(ValueError, match="read-only"):

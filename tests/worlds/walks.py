@@ -1,4 +1,4 @@
-"""A slow twin of walks: all of them, with their probabilities."""
+"""All walks to a goal, with their probabilities."""
 
 import itertools
 
@@ -6,7 +6,7 @@ from cobayes import Teacher
 
 
 def all_walks(rule, goal, num_rounds, prior=None, choice="draw"):
-    """Return (probability, moves, teacher) of every walk; one that reaches its goal is shorter."""
+    """Return (probability, moves, teacher) of every walk; a walk ends at its goal."""
     found = {}
     for moves in itertools.product(range(rule.model.num_data), repeat=num_rounds):
         teacher, probability, made = Teacher(rule, goal, prior, choice=choice), 1.0, ()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from cobayes._input.labels import find, make_labels
 from cobayes._input.tables import as_floats
 from cobayes._input.validation import instance, items
+from cobayes._output import counted
 from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons import Lesson
 from cobayes.plots.house import (
@@ -116,8 +117,9 @@ def as_trace(
         )
     if data is not None and len(data) != len(beliefs) - 1:
         raise CobayesError(
-            f"{len(data)} data were given for {len(beliefs) - 1} rounds.",
-            "give one datum for every round; the first row of the beliefs is the prior.",
+            f"{len(data)} data were given for {counted(len(beliefs) - 1, 'round')}; expected one per "
+            "round.",
+            "the first row of the beliefs is the prior, which has no datum.",
         )
     labels = make_labels(hypotheses, beliefs.shape[1], "hypothesis")
     with np.errstate(divide="ignore"):

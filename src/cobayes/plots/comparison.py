@@ -198,7 +198,7 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
     else:
         ax.axvline(comparison.level, color="0.6", linewidth=0.8, linestyle=":")
         missed = f"({comparison.level:g} not reached)"
-        what = f"mean belief in the truth after {num_rounds} rounds {missed}"
+        what = f"mean belief in the truth after {counted(num_rounds, 'round')} {missed}"
     ax.set_yticks(list(heights.values()), list(heights))
     ax.set(xlim=(0, end), xlabel=what, ylabel="teacher")
     ax.grid(axis="y", alpha=0.3)
