@@ -19,7 +19,6 @@ from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons import Lesson
 from cobayes.plots.house import (
     FAINT,
-    FLAG,
     axes_or_new,
     bar_style,
     integer_ticks,
@@ -117,8 +116,8 @@ def as_trace(
         )
     if data is not None and len(data) != len(beliefs) - 1:
         raise CobayesError(
-            f"{len(data)} data were given for {counted(len(beliefs) - 1, 'round')}; expected one per "
-            "round.",
+            f"{len(data)} data were given for {counted(len(beliefs) - 1, 'round')}; expected one "
+            "datum for each round.",
             "the first row of the beliefs is the prior, which has no datum.",
         )
     labels = make_labels(hypotheses, beliefs.shape[1], "hypothesis")
@@ -185,7 +184,7 @@ def plot_belief_bars(
         ax.bar(rounds, 1.0 - base, bottom=base, width=0.86, label=others, facecolor=FAINT)
     ax.set(ylim=(0.0, 1.0), xlim=(-0.6, len(rounds) - 0.4), ylabel="belief")
     _name_rounds(ax, trace)
-    if instance(legend, FLAG, "legend", "True or False"):
+    if instance(legend, (bool, np.bool_), "legend", "True or False"):
         # Listed from the top down, in the order of the parts of a bar.
         place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         ax.legend(reverse=True, frameon=False, fontsize="small", **place)
@@ -241,7 +240,7 @@ def plot_belief_curves(
         )
     ax = axes_or_new(ax)
     longest = max(trace.num_rounds for trace in traces.values())
-    instance(log, FLAG, "log", "True or False")
+    instance(log, (bool, np.bool_), "log", "True or False")
     for position, (name, trace) in enumerate(traces.items()):
         values = trace.beliefs[:, positions[name]]
         if log:  # 1 - belief is the sum of the other beliefs; the belief itself may round to one

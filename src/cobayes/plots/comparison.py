@@ -166,8 +166,7 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
     """
     instance(comparison, TeacherComparison, "comparison", "what compare_teachers returns")
     ax = axes_or_new(ax, (7.2, 4.2))
-    learners, num_rounds = comparison.learners, comparison.num_rounds
-    results = comparison.results
+    learners, num_rounds, results = comparison.learners, comparison.num_rounds, comparison.results
     heights = dict(zip(comparison.teachers, range(len(comparison.teachers))[::-1], strict=True))
     offsets = np.linspace(0.22, -0.22, len(learners)) if len(learners) > 1 else np.zeros(1)
     is_known = any(found.median_rounds is not None for found in results)

@@ -38,7 +38,6 @@ OTHER_STYLES = (
     {"color": GREY, "linestyle": (0, (1, 1)), "marker": "P"},
 )
 
-FLAG = (bool, np.bool_)
 COLORMAP = "cividis"
 INK, FAINT = "#222222", "#C8C8C8"
 

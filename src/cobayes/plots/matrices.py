@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from cobayes._input.validation import instance, items
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model, as_model
-from cobayes.plots.house import COLORMAP, FLAG, axes_or_new, color_limits, shorten_label
+from cobayes.plots.house import COLORMAP, axes_or_new, color_limits, shorten_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,16 +64,15 @@ def plot_matrix(
     _name_cells(ax, model)
     if write_values is None:
         write_values = rows <= _MAX_WRITTEN_ROWS and columns <= _MAX_WRITTEN_COLUMNS
-    if instance(write_values, FLAG, "write_values", "True, False or None"):
+    if instance(write_values, (bool, np.bool_), "write_values", "True, False or None"):
         for (i, j), value in np.ndenumerate(model.matrix):
             # Large values have light colours in cividis, on which black text is readable.
             color = "black" if value - low > 0.55 * (high - low) else "white"
             ax.text(j, i, f"{value:.3g}", ha="center", va="center", fontsize="small", color=color)
     if title is not None:
         ax.set_title(title)
-    if instance(colorbar, FLAG, "colorbar", "True or False"):
-        bar = ax.figure.colorbar(image, ax=ax)
-        bar.outline.set_visible(False)
+    if instance(colorbar, (bool, np.bool_), "colorbar", "True or False"):
+        ax.figure.colorbar(image, ax=ax).outline.set_visible(False)
     return ax
 
 

@@ -61,11 +61,8 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
         ax.plot(behind, places + shift, marker, color=colour, label=name.upper(), clip_on=False)
     labels = [shorten_label(str(name)) for name in table.index]
     if "protected" in table.columns:
-        chances = table["protected"].to_numpy()
-        labels = [
-            f"{text}\nprotected {probability_text(p)}"
-            for text, p in zip(labels, chances, strict=True)
-        ]
+        pairs = zip(labels, table["protected"].to_numpy(), strict=True)
+        labels = [f"{text}\nprotected {probability_text(p)}" for text, p in pairs]
     ax.set_yticks(places, labels)
     ax.set_xlim(left=0.0)
     ax.margins(x=0.08)

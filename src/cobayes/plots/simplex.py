@@ -16,7 +16,6 @@ from cobayes.plots.beliefs import as_trace
 from cobayes.plots.house import (
     COLORMAP,
     FAINT,
-    FLAG,
     INK,
     YELLOW,
     axes_or_new,
@@ -167,7 +166,7 @@ def plot_simplex_points(
     """
     points = np.atleast_2d(project(distributions))
     ax = axes_or_new(ax, size=(4.6, 4.0))
-    if instance(frame, FLAG, "frame", "True or False"):
+    if instance(frame, (bool, np.bool_), "frame", "True or False"):
         draw_frame(ax, labels, highlight=highlight)
     low, high = (None, None) if limits is None else color_limits(limits)
     options: dict[str, Any] = {"s": size, "linewidths": 0.0, "zorder": 3}
@@ -224,7 +223,7 @@ def plot_simplex_path(
     trace = as_trace(lesson, hypotheses=hypotheses)
     points = project(trace.beliefs)
     ax = axes_or_new(ax, size=(4.6, 4.0))
-    if instance(frame, FLAG, "frame", "True or False"):
+    if instance(frame, (bool, np.bool_), "frame", "True or False"):
         draw_frame(ax, trace.hypotheses, highlight=trace.hypothesis)
     name = label if label is not None else trace.name
     style = line_style(name or "SCBI", len(ax.get_lines()))

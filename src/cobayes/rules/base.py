@@ -285,11 +285,9 @@ class Rule(ABC):
         names = self.model.hypotheses
         logs = as_distribution(belief, names, "hypothesis", "belief", batch=True, in_logs=True)
         if logs.ndim > 2:
-            raise CobayesError(
-                f"the beliefs have shape {logs.shape}; expected ({len(names)},) or "
-                f"(k, {len(names)}).",
-                f"reshape them: beliefs.reshape(-1, {len(names)}).",
-            )
+            found, m = f"the beliefs have shape {logs.shape}", len(names)
+            hint = f"reshape them: beliefs.reshape(-1, {m})."
+            raise CobayesError(f"{found}; expected ({m},) or (k, {m}).", hint)
         return logs
 
     def to_dict(self) -> dict[str, Any]:

@@ -155,30 +155,22 @@ class SCBI(NativeRule):
         data_prior: Distribution | None = None,
         tolerance: float = 1e-12,
     ) -> None:
-        number_between(
-            tolerance,
-            "tolerance",
-            1e-15,
-            1.0,
-            closed="low",
-            hint="1e-12 is the default; the precision of float64 allows about 1e-15.",
-        )
+        hint = "1e-12 is the default; the precision of float64 allows about 1e-15."
+        number_between(tolerance, "tolerance", 1e-15, 1.0, closed="low", hint=hint)
         super().__init__(matrix, data_prior, min(tolerance, LOOSEST), kind="cooperation")
         self.is_scbi = not self.is_custom
 
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`.
 
-        The teacher of another hypothesis chooses only data that are impossible under the certain
-        one, if there are any.
+        If another hypothesis allows data that are impossible under this one, the teacher of the
+        other hypothesis chooses only such data.
         """
         if not self.is_scbi:
             return super().at_certainty(hypothesis)
         column = self.model.hypothesis_index(hypothesis)
         logs = _core.log(self.model.matrix)
-        weights = np.zeros((len(logs), 1))
-        if self.data_prior is not None:
-            weights = _core.log(self.data_prior)[:, None]
+        weights = 0.0 if self.data_prior is None else _core.log(self.data_prior)[:, None]
         own = logs[:, column, None]
         is_allowed = own > -np.inf
         inside = np.where(is_allowed, weights + logs - np.where(is_allowed, own, 0.0), -np.inf)

@@ -123,21 +123,15 @@ def scaling_blocks(
         aligned(column_sums, model.hypotheses, "hypothesis", "column_sums"),
     )
     if rows.ndim > 1:
-        raise CobayesError(
-            f"the sums are a batch of shape {rows.shape[:-1]}; expected one number for each row "
-            "and each column.",
-            "call scaling_blocks once for each item of the batch.",
-        )
+        found = f"the sums are a batch of shape {rows.shape[:-1]}; expected those of one problem."
+        raise CobayesError(found, "call scaling_blocks once for each item of the batch.")
     return find_blocks(model.matrix, rows, columns)
 
 
-def find_blocks(
-    matrix: NDArray[np.float64], row_sums: NDArray[np.float64], column_sums: NDArray[np.float64]
-) -> ScalingBlocks:
+def find_blocks(matrix: Array, row_sums: Array, column_sums: Array) -> ScalingBlocks:
     """Return the blocks of validated arrays; see `scaling_blocks`."""
-    row_labels, column_labels, block_of, count, status = _core.scaling_blocks(
-        matrix, row_sums, column_sums
-    )
+    found = _core.scaling_blocks(matrix, row_sums, column_sums)
+    row_labels, column_labels, block_of, count, status = found
     blocks = []
     for block in np.unique(block_of[:count]):
         is_member = block_of[:count] == block
@@ -152,8 +146,8 @@ def find_blocks(
 
 def explain(
     blocks: ScalingBlocks,
-    row_sums: NDArray[np.float64],
-    column_sums: NDArray[np.float64],
+    row_sums: Array,
+    column_sums: Array,
     data: tuple[str, ...],
     hypotheses: tuple[str, ...],
     words: tuple[str, str] = ("has a share of {} of the column sums", "have a share of {}"),

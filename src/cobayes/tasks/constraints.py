@@ -117,7 +117,7 @@ class WithoutRepeats(Around):
         return prior / total if total > 0.0 else prior
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Return at most the number of data that the hypothesis allows and that were not shown."""
+        """Return a bound: the number of data that the hypothesis allows and that were not shown."""
         shown, within = state
         model = self.task.matrix_at(within)
         is_new = np.ones(model.num_data, dtype=bool)

@@ -165,7 +165,7 @@ class Task(ABC):
         return as_state(content)
 
     def __eq__(self, other: object) -> bool:
-        if self is other or type(self) is not type(other) or type(self).settings is Task.settings:
+        if self is other or type(other) is not type(self) or type(self).settings is Task.settings:
             return self is other
         # A task with parameters that settings() does not return equals only itself.
         own = self.settings()

@@ -260,8 +260,8 @@ def measure_legibility(
     num_lessons = whole_number(num_lessons, "num_lessons", 2)
     rule = as_rule(rule)
     watching = rule if learner_rule is None else as_rule(learner_rule, rule.task)
-    for one in (rule, watching):
-        world_of(one)
+    world_of(rule)
+    world_of(watching)
     source = generator(rng)
     learner_prior = prior if learner_prior is None else learner_prior
     rounds: list[int] = []

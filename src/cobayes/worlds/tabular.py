@@ -228,8 +228,7 @@ def world_from_gymnasium(
     if start is None:
         chances: Any = getattr(inner, "initial_state_distrib", None)
         if chances is None:
-            found = "the environment has no attribute 'initial_state_distrib' for the first state."
-            raise CobayesError(found, "give the state in which a walk starts: start=...")
+            raise CobayesError("the environment does not name its first state.", "give start=...")
         start = int(np.argmax(chances))
     names = ACTIONS.get(type(inner).__name__) if actions is None else actions
     return TabularWorld(table, start, goals, discount, names)
