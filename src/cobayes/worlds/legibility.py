@@ -47,7 +47,7 @@ def plan_walk(
 ) -> Lesson:
     """Plan the walk to the goal that is most probable for a walker.
 
-    With `SCBI` the plan is cooperative: of all walks of its length, the planned one leads to the
+    With `SCBI` the plan is cooperative: of all walks of its length to the goal, it leads to the
     watcher's highest belief in the goal. With `BI` it is literal: it depends only on the values of
     the states.
 
