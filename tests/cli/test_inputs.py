@@ -5,6 +5,9 @@ import os
 import numpy as np
 import pytest
 
+from cobayes.cli.inputs import Given
+from cobayes.model import Model
+from cobayes.tasks.task import Task
 from tests.cli.conftest import WORLD
 
 
@@ -63,6 +66,13 @@ def test_among_numeric_labels_a_number_is_a_label_and_never_a_position(run, tmp_
     result = run("teach", path, "-H", "0", "--rounds", 1, "--seed", 1, "--json")
     assert result.exit_code == 2
     assert "there is no hypothesis called '0'" in result.stderr
+
+
+def test_an_unknown_name_of_a_rule_never_means_scbi():
+    given = Given.__new__(Given)
+    vars(given).update(rule="sbci", depth=None, rationality=None, literal=None)
+    with pytest.raises(KeyError, match="sbci"):
+        given.rules_on(Task(Model([[0.8, 0.3], [0.2, 0.7]])))
 
 
 def test_zeros_are_smoothed_on_request(run, tmp_path):

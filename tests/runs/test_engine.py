@@ -152,6 +152,10 @@ def test_runs_that_share_workers_give_what_each_gives_alone(tmp_path, jobs):
     assert run_all(plans)[1].digest == together[1].digest
 
 
+def test_no_experiments_have_no_results():
+    assert run_all([]) == run_all([], jobs=2) == []
+
+
 def test_a_failure_in_one_run_keeps_what_the_others_have(tmp_path):
     bad = Experiment("fails", [Point("p", {"bad_shard": 1}, 3, 1)], fail)
     with pytest.raises(RunError):

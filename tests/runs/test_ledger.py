@@ -232,8 +232,18 @@ def execute(folder, *statements):
 
 def test_a_ledger_of_another_version_is_refused_until_one_starts_over(complete):
     execute(complete, "ALTER TABLE shards ADD COLUMN worker TEXT")
-    with pytest.raises(RunError, match="its tables are not those of this version of cobayes"):
+    with pytest.raises(RunError, match="written by another version of cobayes: its tables"):
         run(drawing(), complete, jobs=1)
+    run(drawing(), complete, jobs=1, fresh=True)
+
+
+def test_a_plan_in_the_form_of_an_earlier_version_is_said_to_be_of_another_version(complete):
+    ledger = Ledger(complete, drawing().identity())
+    ledger._write(-1, json.dumps({"plan": ledger.plan, "num_workers": 2}).encode(), 0.0)
+    ledger.commit(num_workers=0)
+    ledger.close()
+    with pytest.raises(RunError, match="or was written by another version of cobayes"):
+        read_state(complete)
     run(drawing(), complete, jobs=1, fresh=True)
 
 
@@ -385,7 +395,7 @@ def undisturbed(tmp_path_factory):
 def check_that_it_stopped_cleanly(folder: Path, code: int, err: str) -> list:
     assert code == 1, err
     assert "Traceback" not in err
-    assert "RunError: cannot write to" in err
+    assert "RunError: cannot read or write in" in err
     assert "kept" in err
     assert "the same command continues the run" in err
     rows = rows_of(folder)
@@ -428,7 +438,7 @@ def test_a_read_only_folder_can_be_read_and_is_refused_where_shards_are_missing(
         Ledger(tmp_path / "begun", drawing().identity()).close()
         subprocess.run(["mount", "-o", "remount,ro", str(tmp_path)], check=True)
         for folder in ("begun", "new"):
-            with pytest.raises(RunError, match="cannot write to"):
+            with pytest.raises(RunError, match="cannot read or write in"):
                 run(drawing(), tmp_path / folder, jobs=1)
         assert read_state(tmp_path / "begun").status == "stopped"
         assert read_state(tmp_path / "complete").status == "complete"
@@ -442,7 +452,7 @@ def test_a_folder_without_permission_is_refused(complete):
     for path in [*complete.iterdir(), complete]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     try:
-        with pytest.raises(RunError, match="cannot write to"):
+        with pytest.raises(RunError, match="cannot read or write in"):
             run(drawing(), complete, jobs=1)
         assert read_state(complete).status == "complete"
     finally:
@@ -452,7 +462,7 @@ def test_a_folder_without_permission_is_refused(complete):
 def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "file").write_text("here")
     for name, why in {"file": "it is a file", "file/below": "Not a directory"}.items():
-        with pytest.raises(RunError, match=rf"cannot write to '.*{name}': {why}"):
+        with pytest.raises(RunError, match=rf"cannot read or write in '.*{name}': {why}"):
             run(drawing(), tmp_path / name, jobs=1)
     assert (tmp_path / "file").read_text() == "here"
 

@@ -25,7 +25,7 @@ SUM_SLACK = 1e-3
 
 
 def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple[str, ...]:
-    """Turn the user's labels into unique texts.
+    """Return the user's labels as texts; raise an error if two are equal or their number is wrong.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple
     if len(texts) != count:
         raise CobayesError(
             f"found {counted(len(texts), 'label')} for {counted(count, kind)}.",
-            f"give exactly {count}, or none at all.",
+            f"give one label for each {kind}, or no labels.",
         )
     if len(set(texts)) < count:
         text = Counter(texts).most_common(1)[0][0]
@@ -72,7 +72,7 @@ def is_position(value: Any) -> bool:
 
 
 def find(value: Any, labels: Sequence[str], kind: str) -> int:
-    """Turn a position or a label into a position.
+    """Return the position of a label, or a position itself; raise an error for an unknown one.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def find(value: Any, labels: Sequence[str], kind: str) -> int:
 
 
 def suggest(value: object, names: Sequence[str]) -> str:
-    """Return a hint about an unknown name: the most similar name, and the list of names."""
+    """Return a hint about an unknown name: the most similar known name, if any, and all of them."""
     choice = f"choose one of: {shorten(names, 20)}."
     folded = {name.casefold(): name for name in reversed(names)}
     text = str(value)[:200].casefold()

@@ -92,8 +92,8 @@ def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
             elif all(is_number(cell.replace(",", "").replace(" ", "")) for cell in cells):
                 hint = (
                     "its numbers have commas: read the file with pandas.read_csv(..., decimal=',') "
-                    "where these are decimal commas, with thousands=',' where they separate "
-                    "thousands, or give the file itself to cobayes."
+                    "if they are decimal commas, with thousands=',' if they separate thousands, "
+                    "or give the file itself to cobayes."
                 )
             raise CobayesError(
                 f"the column {name!r} of the DataFrame holds text; expected numbers.", hint

@@ -45,7 +45,7 @@ class Cells:
     place: Callable[[int, int], str]
 
 
-def parse_table(file: Path, text: str, promised: str) -> Cells:
+def parse_table(file: Path, text: str, expected: str) -> Cells:
     """Split the text of a file into labels and cells.
 
     Parameters
@@ -54,10 +54,10 @@ def parse_table(file: Path, text: str, promised: str) -> Cells:
         Named in messages.
     text
         The content of the file.
-    promised
-        The separator that the file's suffix implies; see `find_delimiter`.
+    expected
+        The usual separator of files with this suffix; see `find_delimiter`.
     """
-    text, delimiter, skipped = find_delimiter(text, promised)
+    text, delimiter, skipped = find_delimiter(text, expected)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         lines = [(reader.line_num, [without_guard(c.strip()) for c in cells]) for cells in reader]
@@ -78,24 +78,24 @@ def parse_table(file: Path, text: str, promised: str) -> Cells:
     return _split_labels(file, rows, [f"line {line}" for line, _ in filled])
 
 
-def find_delimiter(text: str, promised: str) -> tuple[str, str, int]:
+def find_delimiter(text: str, expected: str) -> tuple[str, str, int]:
     """Return the text to read, its separator, and the number of lines that were removed.
 
-    A first line ``sep=;`` names the separator. Otherwise it is a tab if the suffix is ``.tsv``; a
-    semicolon if all lines have the same number of semicolons (the first line may have one less, if
-    it has no cell above the labels); else a comma, a tab or a semicolon that occurs in the first
-    line.
+    A first line ``sep=;`` names the separator and is removed. Otherwise the separator is a tab if a
+    tab is expected and occurs; a semicolon if all lines have the same number of semicolons (the
+    first line may have one less, if it has no cell above the labels); else the first of comma, tab
+    and semicolon that occurs in the first line; else the expected one.
     """
     declared, _, rest = text.partition("\n")
     if found := re.fullmatch(r'"?sep=(.)"?\r?', declared, re.IGNORECASE):
         return rest, found[1], 1
-    if promised == "\t" and promised in text:
-        return text, promised, 0
+    if expected == "\t" and expected in text:
+        return text, expected, 0
     lines = [line for line in text.splitlines() if line.strip()] or [""]
     counts = [line.count(";") for line in lines]
     if counts[0] and all(0 <= count - counts[0] <= 1 for count in counts):
         return text, ";", 0
-    return text, next((sign for sign in ",\t;" if sign in lines[0]), promised), 0
+    return text, next((sign for sign in ",\t;" if sign in lines[0]), expected), 0
 
 
 def with_decimal_point(cell: str) -> str:
@@ -200,7 +200,7 @@ def not_negative(cell: Any) -> float:
     if np.isnan(value):
         found = f"{'NaN' if text is None else quoted(cell)} is a missing value"
         found = "the cell is empty" if cell is None or text == "" else found
-        found += "; a number that is not negative was expected."
+        found += "; expected a number >= 0."
         hint = "fill it in, or drop its row or column."
     elif np.isinf(value):
         found = f"{plain} is infinite, or too large for floating point; entries must be finite."

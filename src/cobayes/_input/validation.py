@@ -39,16 +39,17 @@ def number_between(
     closed
         Which bounds are included: "", "low", "high" or "both".
     hint
-        The hint of the error.
+        The hint of the error (default: for numbers from 2 to 100, how to write a percentage, if
+        the upper bound is 1).
     """
     is_number = isinstance(value, (float, numbers.Real)) and not isinstance(value, bool)
     try:
         number = float(value) if is_number else float("nan")
     except OverflowError:  # beyond the range of float64
         number = float("nan")  # fails every check of bounds
-    above = number >= low if closed in ("low", "both") else number > low
-    below = number <= high if closed in ("high", "both") else number < high
-    if not (above and below):
+    is_above = number >= low if closed in ("low", "both") else number > low
+    is_below = number <= high if closed in ("high", "both") else number < high
+    if not (is_above and is_below):
         if hint is None and high == 1.0 and 2.0 <= number <= 100.0:
             hint = f"write {number / 100.0:g} for {number:g} %."
         allowed = {"low": f" ({low:g} allowed)", "high": f" ({high:g} allowed)"}.get(closed, "")

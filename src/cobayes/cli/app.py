@@ -33,8 +33,8 @@ COMMANDS = {
 """The commands and their descriptions, in the order of the help text.
 
 For a new command, add its name here, and a function of that name with the decorator
-`options.command` to a module of `cobayes.cli`: the module of the same name, or the module in
-`MODULES`.
+`options.command` to a module of `cobayes.cli`: the module of the same name, or the module that
+`MODULES` gives for it.
 """
 MODULES = {
     "info": "describe",
@@ -61,7 +61,7 @@ class Application(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import a command."""
+        """Import a command and return it; None if the name is unknown."""
         if cmd_name not in COMMANDS:
             return None
         module = MODULES.get(cmd_name, cmd_name)
@@ -94,7 +94,7 @@ class Application(click.Group):
                 for word in given:
                     if "\0" in word:
                         raise click.UsageError(f"{word!r} holds a null byte.")
-                    # Python represents bytes that are not UTF-8 by U+DC80 to U+DCFF: allowed.
+                    # U+DC80 to U+DCFF stand for the bytes of a file name that is not UTF-8.
                     if re.search("[\ud800-\udc7f\udd00-\udfff]", word):
                         raise click.UsageError(f"{word!r} is not Unicode text.")
                 code = super().main(
@@ -103,7 +103,7 @@ class Application(click.Group):
                 sys.stdout.flush()
             except click.Abort as stop:
                 # The message of `RunInterrupted` says what is saved and how to continue.
-                told = getattr(stop.__cause__, "message", "by Ctrl-C; nothing more was done.")
+                told = getattr(stop.__cause__, "message", "stopped by Ctrl-C.")
                 _say("interrupted", "yellow", told, getattr(stop.__cause__, "hint", None))
                 code = INTERRUPTED
             except Exception as error:
@@ -137,7 +137,7 @@ def explain(error: Exception) -> int:
 
 
 def _say(kind: str, color: str, message: str, hint: str | None) -> None:
-    """Write a message (error or warning) and its hint to stderr."""
+    """Write a message and its hint to stderr; `kind` is "error", "warning" or "interrupted"."""
     terminal.say(_LONG_WORD.sub(r"\1…", " ".join(message.split())), kind, color)
     if hint:
         terminal.say(" ".join(hint.split()), "hint", "cyan")

@@ -96,7 +96,7 @@ def _simulate(rules: list[Rule], given: Given, settings: dict[str, Any]) -> list
 def _compare_teachers(
     rules: list[Rule], given: Given, settings: dict[str, Any]
 ) -> TeacherComparison:
-    """Compare teachers, by default for a BI, a pragmatic and an SCBI learner."""
+    """Compare teachers of a BI, a pragmatic and an SCBI learner, and of learners with `rules`."""
     task, names = rules[0].task, given.teachers
     learners = {rule.name: rule for rule in (BI(task), Pragmatic(task, 1), SCBI(task), *rules)}
     with terminal.patience("comparing teachers"):

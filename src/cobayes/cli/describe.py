@@ -52,8 +52,8 @@ def info(given: Given) -> None:
     ]
     if rates is not None:
         numbers = ", ".join(f"{name.upper()} {rate:.4g}" for name, rate in rates.items())
-        each = f"(each: cobayes rates {given.matrix})"
-        facts.append(("mean rates", f"{numbers} nats per round {each}"))
+        more = f"(of each hypothesis: cobayes rates {given.matrix})"
+        facts.append(("mean rates", f"{numbers} nats per round {more}"))
     terminal.show_facts(given.example.title if given.example else given.matrix, facts)
     for finding in report.findings:
         is_met = finding.status == "holds"
@@ -65,7 +65,7 @@ def info(given: Given) -> None:
 
 
 def _mean_rates(model: Model) -> dict[str, float] | None:
-    """Return the mean rates of both rules over the hypotheses; None if there is only one."""
+    """Return each rule's mean rate over the hypotheses; None for a single hypothesis."""
     if model.num_hypotheses == 1:
         return None
     rules = {"bi": BI(model), "scbi": SCBI(model)}

@@ -32,7 +32,7 @@ _NAMES = {"response": RESPONSES, "literal": ("likelihood", "truth")}
 # Help texts that differ from the docstring of a family, because Python calls accept more types.
 _TEXTS = {
     "features": "A table with the columns problem and datum and a column of numbers for each "
-    "feature, such as a cost. Without the column 'problem' it is used for every problem.",
+    "feature, such as a cost. Without the column 'problem' the table is used for every problem.",
     "weights": "Weight of every feature: a number, or bounds.",
 }
 _FIELDS = [setting for setting in dataclasses.fields(people.Family) if setting.init]
@@ -48,13 +48,13 @@ def _read_setting(name: str, text: str) -> Any:
         try:
             found.append(float(part))
         except ValueError:
-            how = "write 0,1,2,inf for depths, 0:20 for bounds"
-            raise CobayesError(f"{name}: {part[:40]!r} is not a number; {how}.") from None
+            hint = "write 0,1,2,inf for depths, 0:20 for bounds."
+            raise CobayesError(f"{name}: {part[:40]!r} is not a number.", hint) from None
     return tuple(found) if len(found) > 1 else found[0]
 
 
 def _family_options(function: Any) -> Any:
-    """Add an option for each setting of `people.Family`, with its text and its default."""
+    """Add an option for each setting of `people.Family`, with its description and its default."""
     texts = _texts(people.Family) | _TEXTS
     metavars = {"depth": "LIST", "other": "DEPTH"}
     for setting in reversed(_FIELDS):
@@ -116,7 +116,7 @@ def _written(value: Any) -> str | None:
 @options.path(
     "--priors",
     help="A table with the columns problem, hypothesis and prior (default: uniform). Without the "
-    "column 'problem' it is used for every problem.",
+    "column 'problem' the table is used for every problem.",
 )
 @options.option(
     "--by",

@@ -41,7 +41,8 @@ class Given(SimpleNamespace):
     context
         The running command.
     typed
-        Its arguments and options. Files to write are checked immediately.
+        Its arguments and options. The files to write are checked here: each is in a folder that
+        exists, and none is also read.
     """
 
     # Defaults for commands without these options.
@@ -86,18 +87,18 @@ class Given(SimpleNamespace):
 
     @functools.cached_property
     def assumed(self) -> NDArray[np.float64] | None:
-        """The learner's prior as the teacher assumes it."""
+        """The learner's prior as the teacher assumes it; None if it is uniform."""
         return read_distribution(self.prior, self.model, example=self.example)
 
     @functools.cached_property
     def actual(self) -> NDArray[np.float64] | None:
-        """The learner's actual prior, if it differs from the teacher's assumption."""
+        """The learner's actual prior; None if it was not given."""
         name, example = "learner's prior", self.example
         return read_distribution(self.learner_prior, self.model, name=name, example=example)
 
     @functools.cached_property
     def rules(self) -> list[Rule]:
-        """The rules that the options name, plain Bayes first."""
+        """The rules that the options name, on the task that they name; BI comes first."""
         return self.rules_on(without_repeats(self.model) if self.no_repeats else self.model)
 
     def rules_on(self, task: Task) -> list[Rule]:
@@ -105,10 +106,9 @@ class Given(SimpleNamespace):
         self.require_rule_options()
         shares = read_distribution(self.data_prior, task.model, "datum", name="data prior")
         if self.rule == "pragmatic":
-            given = {"depth": 1, **self.recursion}
-            return [Pragmatic(task, **given, data_prior=shares)]
-        rules: list[Rule] = [BI(task)] if self.rule in ("bi", "both") else []
-        return rules if self.rule == "bi" else [*rules, SCBI(task, data_prior=shares)]
+            return [Pragmatic(task, **{"depth": 1, **self.recursion}, data_prior=shares)]
+        rules: dict[str, Rule] = {"bi": BI(task), "scbi": SCBI(task, data_prior=shares)}
+        return list(rules.values()) if self.rule == "both" else [rules[self.rule]]
 
     @property
     def recursion(self) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def find_hypothesis(text: str | None, model: Model, example: Example | None) -> 
             f"add --hypothesis with one of: {', '.join(model.hypotheses[:12])}.",
         )
     # If any label is a number, a typed number means a label; otherwise it means a position.
-    # A position has fewer than 20 digits.
+    # `int` refuses texts of thousands of digits; every position has fewer than 20.
     is_number = text.isdecimal() and len(text) < 20
     is_position = is_number and not any(name.isdecimal() for name in model.hypotheses)
     return model.hypothesis_index(int(text) if is_position else text)
@@ -204,9 +204,9 @@ def read_distribution(
 ) -> NDArray[np.float64] | None:
     """Return the distribution that the user typed; None if there is no text.
 
-    The text has numbers in the order of the labels (``0.2,0.8`` or ``1/3,2/3``) or pairs
-    (``A=0.2,B=0.8``), or it is ``uniform``, the name of one of the example's priors, or, for data,
-    the name of a file with two columns.
+    The text is ``uniform``, the name of one of the example's priors, numbers in the order of the
+    labels (``0.2,0.8`` or ``1/3,2/3``), pairs (``A=0.2,B=0.8``) or, for data, the name of a file
+    with two columns.
     """
     if text is None:
         return None
@@ -278,7 +278,7 @@ def _require_other(option: str, path: Path, sources: Iterable[str | Path | None]
 
 
 def _is_same_file(path: Path, other: Path) -> bool:
-    """Tell whether two paths are the same file; links are followed."""
+    """Return whether two paths lead to the same file, possibly by links."""
     try:
         return os.path.samefile(path, other)
     except (OSError, ValueError):

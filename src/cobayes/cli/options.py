@@ -16,6 +16,7 @@ from cobayes.errors import CobayesError
 _MOST_DIGITS = 40
 
 Decorator = Callable[[Any], Any]
+Bounds = tuple[float, float]
 
 
 class Command(click.Command):
@@ -117,9 +118,9 @@ def count(
 
 
 def number(
-    *flags: str, between: tuple[float, float], closed: str = "", help: str, **settings: Any
+    *flags: str, between: Bounds, closed: str = "", hint: str = "", help: str, **settings: Any
 ) -> Decorator:
-    """Return an option whose value is a number between bounds; `closed`: see `number_between`."""
+    """Return an option whose value is a number between bounds; see `number_between`."""
 
     def read(name: str, text: str) -> float:
         from cobayes._input.validation import number_between
@@ -129,7 +130,7 @@ def number(
             raise CobayesError(
                 f"{name}: expected a number, found {text[:40]!r}{_correction(text)}."
             )
-        return number_between(value, name, *between, closed=closed)
+        return number_between(value, name, *between, closed=closed, hint=hint or None)
 
     return option(*flags, read=read, help=help, **settings)
 
@@ -175,7 +176,7 @@ def as_number(text: str) -> float | None:
 
 
 def _correction(text: str) -> str:
-    """Return a hint for a percentage or a decimal comma; empty for other texts."""
+    """Return how to write a percentage or a decimal comma; an empty text for other texts."""
     if re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+", text):  # the comma may separate thousands
         return ""
     plain = text.replace(",", ".", 1)

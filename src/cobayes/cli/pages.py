@@ -47,7 +47,7 @@ def studio(given: Given) -> None:
 def _read_grid(name: str, text: str) -> tuple[int, int]:
     found = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", text.lower())
     if found is None:
-        raise CobayesError(f"{name} is {text[:40]!r}.", "write rows and columns as 6x6.")
+        raise CobayesError(f"{name} is {text[:40]!r}; expected ROWSxCOLUMNS, such as 6x6.")
     return int(found[1]), int(found[2])
 
 
@@ -129,4 +129,4 @@ def experiment(given: Given) -> None:
         **{name: getattr(given, name) for name in same},
         **given.recursion,
     )
-    terminal.say(f"wrote {folder}; open {folder / 'index.html'}?demo, then read its README.md")
+    terminal.say(f"wrote {folder}; open {folder / 'index.html'}?demo, then read {folder}/README.md")

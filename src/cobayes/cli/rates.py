@@ -52,8 +52,7 @@ def _rates_of(rules: list[Rule], position: int) -> dict[str, Any]:
     found: dict[str, Any] = {"hypothesis": labels[position]}
     for rule in rules:
         rate = float(rate_of_convergence(rule, position))
-        # With an infinite rate there is no hardest hypothesis: some datum excludes each of the
-        # others.
+        # At an infinite rate no other hypothesis is hardest: each of them is excluded by a datum.
         rival = None
         if rate < float("inf"):
             rival = labels[int(relevant_hypothesis(rule, position))]
@@ -76,8 +75,8 @@ def _show(
         for key in names:
             row += [f"{entry[key]['rate']:.5g}", entry[key]["relevant_hypothesis"] or "-"]
         if len(names) == 2:
-            low, high = (entry[key]["rate"] for key in names)
-            row.append(f"{high / low:.3g}" if 0.0 < low < float("inf") else "-")
+            bi, scbi = (entry[key]["rate"] for key in names)
+            row.append(f"{scbi / bi:.3g}" if 0.0 < bi < float("inf") else "-")
         rows.append(row)
     terminal.show_table("asymptotic rates, nats per round", columns, rows)
     if len(table) > 1:
@@ -86,7 +85,7 @@ def _show(
         text = ", ".join(f"{name} {mean:.5g}" for name, mean in pairs)
         terminal.show(f"mean rate over the hypotheses: {text}")
     if any(entry[key]["rate"] == float("inf") for entry in table for key in names):
-        terminal.show_text("inf: for each other hypothesis, a datum of the taught one excludes it.")
+        terminal.show_text("inf: for each other hypothesis there is a datum that excludes it.")
     if comparison is not None:
         _show_comparison(comparison)
 

@@ -34,8 +34,8 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
     between=(0.0, 2.0),
     metavar="DISTANCE",
     default=0.05,
-    help="The Euclidean distance between the assumed prior and the priors among which the most "
-    "dangerous one is searched.",
+    help="The most dangerous prior is searched among those at this Euclidean distance from the "
+    "assumed prior.",
 )
 @options.lessons(10_000, "Number of lessons for each prior.")
 @options.rounds(10_000, "Maximum number of rounds of a lesson.")
@@ -80,7 +80,7 @@ def _show(result: Robustness, *, is_own_learner: bool) -> None:
         ("proved bounds from the priors", f"{result.bounds[0]:.4f} to {result.bounds[1]:.4f}"),
     ]
     if rate.num_unfinished:
-        stopped = f"{rate.num_unfinished} of {rate.num_lessons} (in the interval)"
+        stopped = f"{rate.num_unfinished} of {rate.num_lessons} (the interval allows any outcome)"
         facts.append(("lessons without a decision", stopped))
     who = "this learner" if is_own_learner else "a learner with the assumed prior"
     terminal.show_facts(f"teaching {rate.hypothesis} to {who}", facts, ">")
@@ -92,12 +92,12 @@ def _show(result: Robustness, *, is_own_learner: bool) -> None:
     prior = zip(names, result.worst_prior, strict=True)
     worst = result.worst_rate
     terminal.show_facts(
-        "most dangerous mistake about its prior",
+        "most dangerous mistake about the learner's prior",
         [
             ("direction", result.describe_direction()),
             ("for example", ", ".join(f"{name}={value:.4g}" for name, value in prior)),
             (
-                "success rate there",
+                "success rate at this prior",
                 f"{worst.value:.4f} ± {worst.stderr:.1g} "
                 f"(distance {result.distances[result.worst]:.3g})",
             ),

@@ -35,12 +35,13 @@ _GAP = "    "
     between=(0.0, 1.0),
     metavar="FACTOR",
     default=0.5,
-    help="Discount factor of the reward per step, between 0 and 1.",
+    hint="0.5 halves the value of a goal with every move.",
+    help="The factor between 0 and 1 by which every move reduces the value of a goal.",
 )
 @options.path(
     "--board",
     help="A text file with the board, instead of --width, --height and --goals: S is the start, # "
-    "a wall, . a free square, any other letter a goal. On this board there are four moves.",
+    "a wall, . a free square, any other letter or digit a goal. On it a walker can also move down.",
 )
 @options.option("--goal", metavar="LABEL", help="The walker's goal (default: the first).")
 @options.rule("both")

@@ -83,7 +83,7 @@ def run(
         executor for several runs, or connects to a Dask cluster.
     jobs
         Number of processes, if no executor is given; 1 computes in this process (default: one per
-        core).
+        core, or 1 if a shard function is defined in a notebook).
     fresh
         Whether to delete the shards that are in the folder.
     progress
@@ -97,8 +97,8 @@ def run(
     Raises
     ------
     RunError
-        The folder contains another run, is in use, or cannot be written; the scheduler does not
-        respond; a shard failed three times.
+        The folder contains another run, is in use, or cannot be written; the workers or the
+        scheduler fail; a shard failed three times.
     RunInterrupted
         Ctrl-C was pressed. The message has the number of saved shards.
 
@@ -164,9 +164,10 @@ def run_all(
     if executor is not None and jobs is not None:
         raise CobayesError(
             "both executor and jobs are given; an executor has its own number of workers.",
-            "leave out jobs, or leave out executor to start this number of processes",
+            "leave out jobs; or leave out executor to start this number of processes.",
         )
-    if executor is None and jobs is None and not _is_importable(experiments[0][0].shard):
+    are_importable = all(_is_importable(plan.shard) for plan, _ in experiments)
+    if executor is None and jobs is None and not are_importable:
         jobs = 1  # other processes could not import a function of a notebook
     with contextlib.ExitStack() as stack:
         works = []
@@ -249,8 +250,8 @@ def _versions_here() -> dict[str, str]:
 
 def _compute(works: list[_Work], executor: Executor, tell: Callable[[RunState], object]) -> None:
     """Compute the missing shards."""
-    # First one shard of every point, beginning with the last point, which is often the most
-    # expensive: the time left is then known early, and no long shard remains at the end.
+    # First one shard of every point: the time left is then known early. The last point comes first,
+    # since it is often the most expensive: then no long shard remains at the end.
     keys = [(work, key) for work in works for key in work.todo]
     keys.sort(key=lambda item: (item[1][1], len(item[0].experiment.points) - item[1][0]))
     waiting = deque(keys)
@@ -299,7 +300,7 @@ def _compute(works: list[_Work], executor: Executor, tell: Callable[[RunState], 
         else:
             for future in in_flight:
                 future.cancel()
-        # The disk may be full; then the first error is shown, not this one.
+        # On a full disk `save` fails, too; the first error is shown.
         with contextlib.suppress(RunError):
             save()
         state = report("stopped")
@@ -312,16 +313,16 @@ def _compute(works: list[_Work], executor: Executor, tell: Callable[[RunState], 
         raise RunError(
             f"the workers failed: {error}; finished shards are kept.",
             "run the same command again; if too many files are open, use fewer jobs or raise the "
-            "limit (ulimit -n)",
+            "limit (ulimit -n).",
         ) from error
 
 
 def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
-    """Record a shard; return the text of an error if it has to be computed again."""
+    """Record a shard; return the text of its error if the shard failed, otherwise an empty text."""
     if future.cancelled():
         raise RunError(
             "the scheduler does not respond; finished shards are kept.",
-            "start it again; the same command then continues the run",
+            "start it again; the same command then continues the run.",
         )
     if error := future.exception():  # the worker or the connection failed
         text = "".join(traceback.format_exception(error)).strip()
@@ -331,7 +332,7 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
     if found := differences(outcome.versions, _versions_here()):
         raise RunError(
             f"the worker {outcome.worker} may compute other bits: {'; '.join(found)}.",
-            "install the same versions on every worker",
+            "install the same versions on every worker.",
         )
     if outcome.packed is not None:
         work.ledger.add(key, outcome.packed, outcome.seconds)
@@ -344,7 +345,7 @@ def _failure(work: _Work, key: Key, error: str) -> RunError:
         f"shard {key[1]} of point {point.name!r} of {plan.name!r} failed {_ATTEMPTS} times, with "
         f"parameters {json.dumps(point.parameters)}, seed {plan.seed} and "
         f"{point.samples_in(key[1])} samples; the last time: {error.strip().splitlines()[-1]}",
-        "finished shards are kept; remove the cause and run the same command again",
+        "finished shards are kept; remove the cause and run the same command again.",
     )
     failure.add_note(error)  # the worker's traceback, which Python shows below ours
     return failure

@@ -54,7 +54,7 @@ def workers(*, jobs: int | None = None, scheduler: Any = None) -> Iterator[Execu
     if scheduler is not None and jobs is not None:
         raise CobayesError(
             "both jobs and scheduler are given; a scheduler has its own workers.",
-            "give only one of them",
+            "give only one of them.",
         )
     if scheduler is not None:
         with _cluster(os.fspath(scheduler)) as client:
@@ -80,7 +80,7 @@ class ThisProcess(Executor):
 
 
 class Processes(Executor):
-    """The standard process pool, built again after a worker has died.
+    """The standard process pool; a new one replaces a pool in which a worker died.
 
     Parameters
     ----------
@@ -179,8 +179,9 @@ def _cluster(where: str) -> Iterator[Any]:
     kind = "scheduler_file" if os.path.exists(where) else "address"
     options = {kind: where, "timeout": _SECONDS_TO_CONNECT, "set_as_default": False}
     with contextlib.ExitStack() as stack:
-        # A lost scheduler is reported by one error, without Dask's tracebacks. Dask's tasks log
-        # tracebacks when they are garbage-collected, possibly after the client is closed.
+        # A lost scheduler is reported by one error, without Dask's tracebacks. The filters stay,
+        # because Dask's tasks log tracebacks when they are garbage-collected, possibly after the
+        # client is closed.
         for name in ("asyncio", "tornado.application", "distributed.core", "distributed.utils"):
             logging.getLogger(name).addFilter(_is_no_lost_connection)
         for name in ("distributed.client", "distributed.batched"):
@@ -193,7 +194,7 @@ def _cluster(where: str) -> Iterator[Any]:
             raise RunError(
                 f"no Dask scheduler answers at {where!r}: {error}",
                 "give the address of a running `dask scheduler`, or the file that it wrote with "
-                "--scheduler-file",
+                "--scheduler-file.",
             ) from error
         try:
             yield client

@@ -68,8 +68,6 @@ class PointState(Result):
         Number of finished shards, and of all shards.
     seconds
         Computing time of the finished shards, summed over workers.
-    experiment
-        The experiment's name.
 
     Examples
     --------
@@ -83,7 +81,6 @@ class PointState(Result):
     num_done: int
     num_shards: int
     seconds: float
-    experiment: str = ""
 
     @property
     def cost(self) -> float:
@@ -103,7 +100,7 @@ class Ledger:
         locked, and a file with another plan raises an error. Without a plan the file is only read,
         also while another process works on the run.
     fresh
-        Whether to delete the shards that are there.
+        Whether to delete the finished shards of the file.
 
     Attributes
     ----------
@@ -112,7 +109,7 @@ class Ledger:
     num_workers
         The number of workers when the file was opened or last committed; 0 if the run never began.
     seconds
-        Computing time of each finished shard.
+        Computing time of each finished shard, by key.
     is_changed
         Whether shards were recorded since the last commit.
     """
@@ -180,10 +177,9 @@ class Ledger:
         spent = defaultdict(list)
         for (point, _), seconds in self.seconds.items():
             spent[point].append(seconds)
-        name = self.plan["experiment"]
         return [
-            # The sum without rounding does not depend on the order in which shards have finished.
-            PointState(point, len(spent[k]), -(-size // part), math.fsum(spent[k]), name)
+            # `fsum` rounds once: the sum does not depend on the order in which shards finished.
+            PointState(point, len(spent[k]), -(-size // part), math.fsum(spent[k]))
             for k, (point, size, part, _) in enumerate(self.plan["points"])
         ]
 
@@ -213,7 +209,9 @@ class Ledger:
             if plan is not None and (is_empty or fresh):
                 self._begin(plan)
             elif is_empty:
-                raise RunError(f"{str(self.path)!r} is empty: a run was killed at its start.")
+                raise RunError(
+                    f"{str(self.path)!r} is empty: a run was killed at its start.", "run it again."
+                )
             (self.num_workers,) = self._connection.execute("PRAGMA user_version").fetchone()
             for number, content, seconds in self._rows():
                 if number == _PLAN:
@@ -226,7 +224,7 @@ class Ledger:
                 raise RunError(
                     f"{str(self.path.parent)!r} holds another run: {'; '.join(found[:4] + more)}.",
                     "choose another folder, or run it with the original settings and code, "
-                    "or start over with --fresh (fresh=True), which deletes it",
+                    "or start over with --fresh (fresh=True), which deletes it.",
                 )
             failure.pop_all()
 
@@ -263,7 +261,7 @@ class Ledger:
             if header and not header.endswith(_APPLICATION):
                 raise RunError(
                     f"{str(self.path)!r} is not a ledger of cobayes, or only the beginning of one.",
-                    "it was not changed: move it away or restore a copy, or choose another folder",
+                    "it was not changed: move it away or restore a copy, or choose another folder.",
                 )
 
     def _check_tables(self) -> bool:
@@ -272,7 +270,7 @@ class Ledger:
         execute("PRAGMA trusted_schema = OFF")
         tables = [sql for (sql,) in execute("SELECT sql FROM sqlite_schema LIMIT 2")]
         if tables not in ([], [_SCHEMA.encode()]):  # an unknown view or trigger could run for hours
-            raise self._damaged("its tables are not those of this version of cobayes")
+            raise self._damaged("its tables are not those of this version")
         (verdict,) = execute("PRAGMA quick_check(1)").fetchone()
         if verdict != b"ok":
             raise self._damaged(verdict.decode())
@@ -280,8 +278,10 @@ class Ledger:
 
     def _damaged(self, what: str) -> RunError:
         return _UnusableError(
-            f"the ledger {str(self.path)!r} is damaged or cut short: {what}.",
-            "it was not changed: restore a copy, or start over with --fresh",
+            f"the ledger {str(self.path)!r} is damaged or cut short, or was written by another "
+            f"version of cobayes: {what}.",
+            "it was not changed: restore a copy, or use the version that wrote it, or start over "
+            "with --fresh (fresh=True), which deletes it.",
         )
 
     @contextlib.contextmanager
@@ -298,36 +298,36 @@ class Ledger:
                 raise RunError(
                     f"{str(self.path)!r} was removed or replaced while the run wrote to it; the "
                     "shards of this run are lost.",
-                    "keep the folder of a run in place, then run the same command again",
+                    "keep the folder of a run in place, then run the same command again.",
                 ) from error
             if code == sqlite3.SQLITE_BUSY:
                 raise RunError(
                     f"another process is running in {str(folder)!r} already.",
                     "wait for it, stop it, or choose another folder; "
-                    f"`cobayes runs {folder}` shows its progress",
+                    f"`cobayes runs {folder}` shows its progress.",
                 ) from error
             if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
                 raise self._damaged(str(error)) from error
             why = getattr(error, "strerror", None) or error
             why = "it is a file" if isinstance(error, FileExistsError) else why
             raise RunError(
-                f"cannot write to {str(folder)!r}: {why}; the shards recorded before are kept.",
+                f"cannot read or write in {str(folder)!r}: {why}; shards recorded before are kept.",
                 "choose a folder that you may write to, or free disk space (or raise the "
-                "limit of open files, ulimit -n); then the same command continues the run",
+                "limit of open files, ulimit -n); then the same command continues the run.",
             ) from error
         except (TypeError, ValueError, KeyError, ArithmeticError, RecursionError) as error:
             raise self._damaged(f"a row cannot be read ({error!r:.80})") from error
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    """Return sentences that name the differences between the identities of two plans.
+    """Return sentences that name the differences between two identities of plans, or two versions.
 
     Parameters
     ----------
     there
-        The plan of the run in the folder.
+        The identity in the folder, or the versions of a worker.
     here
-        The plan of the experiment to run.
+        The identity of the experiment to run, or the versions of this process.
     """
     found = []
     for name in [name for name in {**there, **here} if there.get(name) != here.get(name)]:

@@ -100,7 +100,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A plan of points and the pure function that computes one shard of any of them.
+    """A plan of points and the pure function that computes one shard of a point.
 
     Parameters
     ----------
@@ -115,7 +115,8 @@ class Experiment:
     seed
         The seed of the experiment.
     estimate
-        ``f(statistics, parameters)``: named estimates from the reduced statistics of a point.
+        ``f(statistics, parameters)``: a dict of estimates from the reduced statistics of a point
+        (default: no estimates).
     reduce
         ``f(left, right)``: joins the statistics of shards, in their order (default: the sum, name
         by name). None if statistics cannot be joined, such as a mean with its standard error: then
@@ -155,7 +156,7 @@ class Experiment:
         if twice:
             raise CobayesError(
                 f"two points of {self.name!r} are named {twice[0]!r}.",
-                "rename one: points with the same name would draw the same random numbers",
+                "rename one: points with the same name would draw the same random numbers.",
             )
         for point in self.points:
             if self.reduce is None and point.num_shards > 1:
@@ -168,7 +169,7 @@ class Experiment:
         if not hasattr(self.shard, "__code__") or "<" in name:
             raise CobayesError(
                 f"the shard function is {name}; expected a function at the top of a module.",
-                "define it in a module that workers can import; pass values as parameters",
+                "define it in a module that workers can import; pass values as parameters.",
             )
 
     @property
@@ -231,7 +232,7 @@ def _as_json(parameters: Mapping[str, Any], point: str) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise CobayesError(
             f"the parameters of point {point!r} cannot be written as JSON: {error}.",
-            "use numbers, strings, lists, dicts and NumPy arrays; for a Model, give model.matrix",
+            "use numbers, strings, lists, dicts and NumPy arrays; for a Model, give model.matrix.",
         ) from error
     return json.loads(text)
 

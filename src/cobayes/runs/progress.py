@@ -7,15 +7,12 @@ import math
 import shutil
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from cobayes._input.validation import instance
-from cobayes._output import Result
+from cobayes._output import Result, counted
 from cobayes._parallel import duration
 from cobayes.errors import CobayesError
 from cobayes.runs.ledger import LEDGER_NAME, Ledger, PointState
@@ -46,12 +43,10 @@ class RunState(Result):
     --------
     >>> from pathlib import Path
     >>> from cobayes.runs import PointState, RunState
-    >>> points = (PointState("one", 3, 8, 6.0), PointState("two", 0, 8, 0.0))
-    >>> state = RunState(Path("results"), "uniform", "running", points, 2)
-    >>> state.num_done, state.num_shards
-    (3, 16)
-    >>> state.seconds_left, state.is_upper_bound
-    (13.0, True)
+    >>> points = (PointState("one", 3, 8, 6.0), PointState("two", 1, 8, 4.0))
+    >>> state = RunState(Path("results"), "uniform", "running", points, num_workers=2)
+    >>> state.num_done, state.num_shards, state.seconds_left
+    (4, 16, 21.0)
     """
 
     folder: Path
@@ -77,29 +72,18 @@ class RunState(Result):
 
     @property
     def seconds_left(self) -> float:
-        """Time left, from the mean cost of each point's finished shards; NaN if it is unknown.
+        """Estimated time left; NaN without workers, or if a point has no finished shard.
 
-        A point without a finished shard is assumed to cost as much as the most expensive point of
-        its experiment.
+        A missing shard is assumed to take the mean time of its point's finished shards. If all
+        missing shards take w seconds and the longest of them c seconds, W workers need at most
+        w / W + (1 - 1 / W) c seconds, in whatever order they compute the shards (Graham, 1966).
         """
-        dearest: dict[str, float] = defaultdict(lambda: math.nan)
-        for point in self.points:
-            # The larger of two numbers; a NaN is ignored.
-            dearest[point.experiment] = np.fmax(dearest[point.experiment], point.cost)
-        costs = [
-            (p.num_shards - p.num_done, p.cost if p.num_done else dearest[p.experiment])
-            for p in self.points
-            if p.num_done < p.num_shards
-        ]
-        if not costs or self.num_workers == 0:
-            return math.nan if costs else 0.0
-        work = sum(count * cost for count, cost in costs)
-        return float(np.max([work / self.num_workers, *(cost for _, cost in costs)]))
-
-    @property
-    def is_upper_bound(self) -> bool:
-        """Whether `seconds_left` assumes the highest cost for points without a finished shard."""
-        return any(point.num_done == 0 for point in self.points)
+        unfinished = [point for point in self.points if point.num_done < point.num_shards]
+        if not unfinished or self.num_workers == 0:
+            return math.nan if unfinished else 0.0
+        work = sum((point.num_shards - point.num_done) * point.cost for point in unfinished)
+        longest = max(point.cost for point in unfinished)
+        return (work - longest) / self.num_workers + longest
 
 
 def read_state(folder: str | Path) -> RunState:
@@ -133,7 +117,7 @@ def read_state(folder: str | Path) -> RunState:
     if not (place / LEDGER_NAME).is_file():
         raise CobayesError(
             f"there is no run in {str(folder)!r}.",
-            f"expected a file {LEDGER_NAME} in it; find_runs() looks into subfolders, too",
+            f"expected a file {LEDGER_NAME} in it; find_runs() looks into subfolders, too.",
         )
     with contextlib.closing(Ledger(place)) as ledger:
         return state_of(ledger, "running" if ledger.is_locked() else "stopped", ledger.num_workers)
@@ -172,7 +156,7 @@ def state_of(ledger: Ledger, status: str, num_workers: int) -> RunState:
 
 
 def joined(states: Sequence[RunState]) -> RunState:
-    """Return the combined progress of several runs whose folders have one parent."""
+    """Return the combined progress of several runs; its folder contains that of the first run."""
     if len(states) == 1:
         return states[0]
     found = {state.status for state in states}
@@ -198,12 +182,11 @@ def summary_line(state: RunState) -> str:
     if state.status == "running" and state.num_workers == 0:
         parts.append("waiting for workers")
     elif state.status == "running" and math.isnan(state.seconds_left):
-        begun = {point.experiment for point in state.points if point.num_done}
-        first = next(p.experiment for p in state.points if p.experiment not in begun)
-        parts.append(f"time left unknown (no finished shard of {first})")
+        num_unknown = sum(point.num_done == 0 for point in state.points)
+        points = counted(len(state.points), "point")
+        parts.append(f"time left unknown ({num_unknown} of {points} without a finished shard)")
     elif state.status == "running":
-        up_to = "up to " if state.is_upper_bound else ""
-        parts.append(f"{up_to}{duration(state.seconds_left)} left")
+        parts.append(f"about {duration(state.seconds_left)} left")
     else:
         parts.append(state.status)
     return f"{state.experiment}: {', '.join(parts)}"

@@ -118,7 +118,7 @@ def _joined(left: Statistics, right: Statistics, join: Callable[..., Any]) -> di
         raise CobayesError(
             f"two shards of one point returned different statistics: "
             f"{sorted(left)} and {sorted(right)}.",
-            "a shard function must return the same names for all parameters and seeds",
+            "a shard function must return the same names for all parameters and seeds.",
         )
     return {name: _plain(join([left[name], right[name]])) for name in left}
 
@@ -263,7 +263,7 @@ class RunResult:
 
     @property
     def digest(self) -> str:
-        """A digest of all statistics; it is equal if and only if every bit is equal."""
+        """A digest of all statistics; two results share it only if all bits of them are equal."""
         packed = b"".join(pack(point.statistics) for point in self.points)
         return hashlib.sha256(packed).hexdigest()
 
