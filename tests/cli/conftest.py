@@ -17,7 +17,7 @@ def no_notice_of_slowness(monkeypatch):
     monkeypatch.setattr("cobayes.cli.terminal.PATIENCE", 600.0)
 
 
-# The same for a command that runs in a process of its own.
+# Code that does the same in a process of its own.
 PATIENT = "from cobayes.cli import terminal; terminal.PATIENCE = 600.0\n"
 
 
@@ -60,7 +60,7 @@ def command():
         return process
 
     yield start
-    for process in started:  # none outlives its test, whatever went wrong
+    for process in started:  # no process outlives its test, even if it failed
         process.kill()
         process.wait()
         process.stdout.close()

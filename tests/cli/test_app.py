@@ -166,7 +166,7 @@ def test_the_real_command_shows_a_traceback_with_debug(command):
     assert "CobayesError" in errors
 
 
-# An import of the command that takes an hour, and its work, which says at once that it has begun.
+# Code by which the import of the command takes an hour, or its work is shown without delay.
 LONG_IMPORT = """
 import sys, time
 class Slow:

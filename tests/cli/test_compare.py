@@ -39,7 +39,7 @@ def test_counts_and_the_unsure_add_up_to_the_lessons(run):
         assert needed["num_unsure"] > 0
 
 
-def test_the_mean_is_known_when_every_learner_got_there(run):
+def test_the_mean_is_known_if_every_learner_was_sure(run):
     arguments = ("compare", "example:M_2", "--lessons", 200, "--rounds", 300, "--level", 0.6)
     table = run(*arguments, "--seed", 1).stdout
     for rule in json.loads(run(*arguments, "--seed", 1, "--json").stdout)["rules"]:
@@ -50,7 +50,7 @@ def test_the_mean_is_known_when_every_learner_got_there(run):
         assert f"{rounds.mean():.2f} ± {stderr:.2f}" in table
 
 
-def test_where_some_never_got_there_the_mean_has_a_lower_bound(run):
+def test_the_mean_has_a_lower_bound_if_some_learners_were_never_sure(run):
     arguments = ("compare", "example:M_5", "--lessons", 300, "--rounds", 6, "--seed", 1)
     rules = json.loads(run(*arguments, "--json").stdout)["rules"]
     table = run(*arguments).stdout
@@ -72,7 +72,7 @@ def test_the_table_names_the_winner_and_repeats_with_the_seed(run, world):
     assert "add --seed" in run("compare", world, "-H", "A", "--lessons", 10).stderr
 
 
-def test_too_few_rounds_are_said_so(run):
+def test_too_few_rounds_to_be_sure_are_reported(run):
     result = run("compare", "example:M_5", "--rounds", 1, "--lessons", 50, "--seed", 1)
     assert "Neither rule made half of the learners sure" in result.stdout
     assert "more than 1" in result.stdout

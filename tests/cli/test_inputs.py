@@ -7,7 +7,6 @@ import pytest
 
 from cobayes.cli.inputs import Given
 from cobayes.model import Model
-from cobayes.tasks.task import Task
 from tests.cli.conftest import WORLD
 
 
@@ -72,7 +71,7 @@ def test_an_unknown_name_of_a_rule_never_means_scbi():
     given = Given.__new__(Given)
     vars(given).update(rule="sbci", depth=None, rationality=None, literal=None)
     with pytest.raises(KeyError, match="sbci"):
-        given.rules_on(Task(Model([[0.8, 0.3], [0.2, 0.7]])))
+        given.rules_on(Model([[0.8, 0.3], [0.2, 0.7]]))
 
 
 def test_zeros_are_smoothed_on_request(run, tmp_path):

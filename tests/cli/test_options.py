@@ -83,7 +83,7 @@ def test_help_has_no_words_of_the_toolkit(run, name):
 
 def test_commands_are_listed_in_their_order(run):
     _, listed = run("--help").stdout.split("Commands:\n")
-    # Commands are indented by two, the rest of their descriptions by more.
+    # Commands are indented by two spaces, further lines of their descriptions by more.
     found = [line.split()[0] for line in listed.splitlines() if re.match("  [a-z]", line)]
     assert found == list(COMMANDS)
 
@@ -91,7 +91,7 @@ def test_commands_are_listed_in_their_order(run):
 @pytest.mark.parametrize(
     "arguments", [("--lessons", "100000000000"), ("--rounds", "1000000000000"), ("--lessons", 1e15)]
 )
-def test_what_no_machine_can_do_is_refused_with_an_estimate(run, arguments):
+def test_impossible_amounts_of_work_are_refused_with_an_estimate(run, arguments):
     result = run("compare", "example:gestures", "--seed", 1, *arguments)
     assert result.exit_code == 2
     assert re.search(r"would take about .*; the limit is", result.stderr)
@@ -99,7 +99,7 @@ def test_what_no_machine_can_do_is_refused_with_an_estimate(run, arguments):
     assert run("teach", "example:gestures", "--rounds", "1e12").exit_code == 2
 
 
-def test_the_median_beyond_the_horizon_is_more_than_it(run):
+def test_a_median_beyond_the_last_round_is_more_than_it(run):
     result = run("compare", "example:gestures", "--rounds", 3, "--lessons", 50, "--seed", 1)
     assert "more than 3" in result.stdout
     assert "never" not in result.stdout

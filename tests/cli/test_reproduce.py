@@ -9,7 +9,7 @@ import pytest
 from cobayes.runs import run as execute
 from tests import AFTER_CTRL_C, HANGS
 
-# Figure 3 in small: a few matrices, 9 x 9.
+# Figure 3 with a few matrices, 9 x 9.
 SMALL = [
     f"--set={text}" for text in ("size=9", "num_matrices_exact=40", "num_matrices_simulated=5")
 ]
@@ -64,7 +64,7 @@ def num_finished(ledger):
         return connection.execute("SELECT count(*) FROM shards WHERE key >= 0").fetchone()[0]
 
 
-# The run of figure 3 waits, once three of its shards are done, for Ctrl-C.
+# After three shards the run of figure 3 waits for Ctrl-C.
 WAIT_AFTER_THREE = """
 import itertools, signal
 from cobayes.runs.ledger import Ledger
@@ -154,7 +154,7 @@ def test_runs_shows_every_run_though_one_is_damaged(run, tmp_path):
     for name in ("good", "bad"):
         execute(drawing(2), tmp_path / name, jobs=1)
     one = run("runs", tmp_path / "good")
-    assert "scale 2" in one.stdout  # a run alone is shown point by point
+    assert "scale 2" in one.stdout  # a single run is shown point by point
     (tmp_path / "bad" / "ledger.sqlite").write_text("no ledger")
     shown = run("runs", tmp_path)
     assert "4/4 shards" in shown.stdout

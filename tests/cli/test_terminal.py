@@ -44,7 +44,7 @@ def test_no_label_of_a_csv_file_is_a_formula_and_reading_undoes_the_guard(run, t
     with target.open(newline="", encoding="utf-8") as file:
         header, *rows = list(csv.reader(file))
     assert header[3:] == ["'@A", "'+B"]
-    assert {row[2] for row in rows} <= {"", "'=x", "-1"}  # a number is no formula
+    assert {row[2] for row in rows} <= {"", "'=x", "-1"}  # a negative number is not a formula
     run("teach", source, "-H", "@A", "--rounds", 4, "--seed", 1, "--csv", target, "--raw")
     with target.open(newline="", encoding="utf-8") as file:
         assert next(csv.reader(file))[3:] == ["@A", "+B"]
@@ -237,7 +237,7 @@ def test_errors_on_a_terminal_are_coloured_unless_no_color_is_set(environment, i
     assert ("\x1b[" in found) is is_coloured
 
 
-def test_what_takes_longer_than_the_patience_is_said_once(monkeypatch, capsys):
+def test_slow_work_is_shown_once(monkeypatch, capsys):
     monkeypatch.setattr(terminal, "PATIENCE", 0.0)
     with terminal.patience("running 3 lessons"):
         deadline = time.monotonic() + HANGS
@@ -257,7 +257,7 @@ def capsys_has(capsys, text):
     return text in SEEN
 
 
-def test_what_is_quick_says_nothing(monkeypatch, capsys):
+def test_quick_work_is_not_shown(monkeypatch, capsys):
     monkeypatch.setattr(terminal, "PATIENCE", 600.0)
     with terminal.patience("running"):
         pass

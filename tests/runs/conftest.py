@@ -43,18 +43,18 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
 
 
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
-    """Wait, unless the process that would bring it about has ended."""
+    """Wait for a condition; fail if the process that should fulfil it has ended."""
     deadline = time.monotonic() + HANGS
     while not condition():
         assert process is None or process.poll() is None, finish(process)
         if time.monotonic() > deadline:
-            raise TimeoutError("what the test waits for did not happen")
+            raise TimeoutError("the condition of the test was not fulfilled in time")
         time.sleep(0.01)
 
 
 @pytest.fixture
 def processes() -> Iterator[contextlib.ExitStack]:
-    """Processes entered here are ended with the test, whatever happens."""
+    """A stack whose callbacks end processes after the test, also if it fails."""
     with contextlib.ExitStack() as stack:
         yield stack
 
@@ -92,7 +92,7 @@ def cluster():
 
 @contextlib.contextmanager
 def mounted(folder: Path, options: str) -> Iterator[None]:
-    """Mount a small file system in memory, where that is allowed."""
+    """Mount a small file system in memory; skip the test if that is not allowed."""
     command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
     try:
         subprocess.run(command, check=True, capture_output=True)

@@ -13,9 +13,9 @@ from cobayes.runs import Estimate, Experiment, Point, mean_estimate
 
 
 class Gate:
-    """A folder at which shards wait until the test lets them in, in whatever process they are.
+    """A folder of signals: shards wait, in any process, until the test allows them to continue.
 
-    A test that has to act in the middle of a run needs no guess about the speed of the machine.
+    So a test can act in the middle of a run, on a machine of any speed.
     """
 
     def __init__(self, folder) -> None:
@@ -23,12 +23,12 @@ class Gate:
         self.folder.mkdir(exist_ok=True)
 
     def open(self, num_shards: int) -> None:
-        """Let in the first shards of every point."""
+        """Allow the first `num_shards` shards of every point to continue."""
         (self.folder / "new").write_text(str(num_shards))
         (self.folder / "new").replace(self.folder / "open")
 
     def enter(self, scale: float, shard: int) -> None:
-        """Note that a shard has begun, and wait until it is let in."""
+        """Note that a shard has begun, and wait until it may continue."""
         (self.folder / f"begun {scale} {shard}").touch()
         is_open = self.folder / "open"
         while not is_open.exists() or shard >= int(is_open.read_text()):
@@ -36,12 +36,12 @@ class Gate:
 
     @property
     def num_begun(self) -> int:
-        """The number of shards that have begun at any time."""
+        """The number of shards that have begun so far."""
         return len(list(self.folder.glob("begun *")))
 
 
 def draw(parameters, seeds, num_samples):
-    """Sums of floats that would differ in their last bits in any other order."""
+    """Return sums of floats, whose last bits depend on the order of the summands."""
     if parameters.get("gate"):
         Gate(parameters["gate"]).enter(parameters["scale"], seeds.spawn_key[-1])
     if parameters.get("shuffle"):  # so that shards finish in another order than they start in
@@ -81,14 +81,14 @@ def drawing(num_shards=20, *, gate="", num_points=2, seed=3, **options) -> Exper
 
 
 def fail(parameters, seeds, num_samples):
-    """Fails in the shard whose first number is the one given."""
+    """Fail in the shard at position `bad_shard`."""
     if seeds.spawn_key[-1] == parameters["bad_shard"]:
         raise ZeroDivisionError("as the test asked")
     return {"count": num_samples}
 
 
 def fail_at_first(parameters, seeds, num_samples):
-    """Fails until it has been tried often enough; what was tried is marked in a folder."""
+    """Fail at the first `num_failures` attempts of a shard; each attempt leaves a file."""
     shard = seeds.spawn_key[-1]
     tries = len(list(Path(parameters["folder"]).glob(f"{shard}-*")))
     Path(parameters["folder"], f"{shard}-{tries}").touch()
@@ -98,7 +98,7 @@ def fail_at_first(parameters, seeds, num_samples):
 
 
 def die(parameters, seeds, num_samples):
-    """Kills its own process, always or (given a folder) the first time only."""
+    """Kill this process in shard `bad_shard`: at each attempt, or, with a folder, at the first."""
     mark = Path(parameters.get("folder", "/nowhere"), f"died-{seeds.spawn_key[-1]}")
     if seeds.spawn_key[-1] == parameters["bad_shard"] and not mark.exists():
         if "folder" in parameters:
@@ -108,7 +108,7 @@ def die(parameters, seeds, num_samples):
 
 
 def bulky(parameters, seeds, num_samples):
-    """Fills the disk, slowly enough for several transactions."""
+    """Return many bytes, slowly enough for several commits."""
     time.sleep(0.05)
     return {"noise": np.random.default_rng(seeds).random(num_samples)}
 
@@ -118,6 +118,6 @@ def bulky_experiment() -> Experiment:
 
 
 def solve(parameters, seeds, num_samples):
-    """A linear system large enough for BLAS to use several threads, and round differently."""
+    """Solve a linear system that is large enough for BLAS to use several threads."""
     rng = np.random.default_rng(seeds)
     return {"solution": np.linalg.solve(rng.random((200, 200)), rng.random((200, 50)))}

@@ -40,25 +40,25 @@ def test_two_processes_give_the_bits_of_one(tmp_path, expected):
 def test_any_executor_of_the_standard_library_gives_the_same_bits(tmp_path, expected):
     with ThreadPoolExecutor(3) as executor:
         assert run(drawing(), tmp_path, executor=executor).digest == expected
-        assert executor.submit(sum, [1, 2]).result() == 3  # it is left open
+        assert executor.submit(sum, [1, 2]).result() == 3  # the run has not shut it down
 
 
 def test_another_seed_gives_other_bits(tmp_path, expected):
     assert run(drawing(seed=4), tmp_path, jobs=1).digest != expected
 
 
-def test_a_second_run_reads_the_same_bits_from_the_store(tmp_path, expected):
+def test_a_second_run_reads_the_same_bits_from_the_ledger(tmp_path, expected):
     run(drawing(), tmp_path, jobs=1)
     assert run(drawing(), tmp_path).digest == expected
 
 
-def test_workers_are_not_asked_where_nothing_is_to_do(tmp_path, expected):
+def test_a_complete_run_submits_no_shard(tmp_path, expected):
     run(drawing(), tmp_path, jobs=1)
     assert run(drawing(), tmp_path, executor=Executor()).digest == expected
 
 
 def nested(left, right):
-    """Neither commutative nor associative, so that the order shows."""
+    """Neither commutative nor associative: the result depends on the order of the shards."""
     return {"total": 0.5 * left["total"] + right["total"]}
 
 
@@ -80,7 +80,7 @@ def test_shards_are_reduced_in_their_order_though_they_finish_in_another(tmp_pat
 def num_done(folder) -> int:
     try:
         return read_state(folder).num_done
-    except CobayesError:  # it has not begun
+    except CobayesError:  # the run has not begun
         return 0
 
 
@@ -92,7 +92,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bits(tmp_path, expect
     for kill in range(5):
         gate.open(3 * (kill + 1))
         process = drive(*arguments)
-        if kill % 4 != 3:  # else while it still prepares
+        if kill % 4 != 3:  # the fourth kill may come before the run continues
             wait_until(lambda: num_done(tmp_path / "run") > seen[-1], process)
         time.sleep(moments.uniform(0, 0.5))
         assert process.poll() is None, finish(process)
@@ -102,7 +102,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bits(tmp_path, expect
     gate.open(20)
     code, out, err = finish(drive(*arguments))
     assert (code, out.strip()) == (0, expected), err
-    # The kills came in the middle of it, and nothing recorded was lost.
+    # The kills came in the middle of the run, and no recorded shard was lost.
     assert seen == sorted(seen)
     assert 4 <= seen[-1] <= 30
 
@@ -122,13 +122,13 @@ def test_several_runs_share_workers(tmp_path, expected):
             assert run(drawing(), folder, executor=executor).digest == expected
 
 
-def test_the_library_prints_nothing_unless_asked(tmp_path, capsys):
+def test_the_library_prints_nothing_without_progress(tmp_path, capsys):
     run(drawing(), tmp_path, jobs=1)
     run(drawing(), tmp_path, jobs=1, fresh=True)
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_folder_whose_name_is_not_utf8_is_as_good_as_any(tmp_path, expected, monkeypatch):
+def test_the_name_of_a_folder_need_not_be_utf8(tmp_path, expected, monkeypatch):
     folder = tmp_path / os.fsdecode(b"caf\xe9")
     monkeypatch.setattr(sys, "argv", ["cobayes", "reproduce", str(folder)])
     assert run(drawing(), folder, jobs=1, progress=True).digest == expected
@@ -139,7 +139,7 @@ def test_a_folder_whose_name_is_not_utf8_is_as_good_as_any(tmp_path, expected, m
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_runs_that_share_workers_give_what_each_gives_alone(tmp_path, jobs):
+def test_runs_that_share_workers_have_the_results_of_separate_runs(tmp_path, jobs):
     plans = [(drawing(2, seed=seed), tmp_path / str(seed)) for seed in range(5)]
     run(*plans[3], jobs=1)
     states = []
@@ -156,7 +156,7 @@ def test_no_experiments_have_no_results():
     assert run_all([]) == run_all([], jobs=2) == []
 
 
-def test_a_failure_in_one_run_keeps_what_the_others_have(tmp_path):
+def test_a_failure_in_one_run_keeps_the_shards_of_the_others(tmp_path):
     bad = Experiment("fails", [Point("p", {"bad_shard": 1}, 3, 1)], fail)
     with pytest.raises(RunError):
         run_all([(drawing(2), tmp_path / "good"), (bad, tmp_path / "bad")], jobs=1)
@@ -166,7 +166,7 @@ def test_a_failure_in_one_run_keeps_what_the_others_have(tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_shard_that_always_fails_stops_the_run_and_the_rest_is_kept(tmp_path, jobs):
+def test_a_shard_that_always_fails_stops_the_run_and_finished_shards_are_kept(tmp_path, jobs):
     experiment = Experiment("fails", [Point("p", {"bad_shard": 5, "tag": "xyz"}, 12, 1)], fail)
     with pytest.raises(RunError) as caught:
         run(experiment, tmp_path, jobs=jobs)
@@ -226,11 +226,11 @@ def test_the_first_shard_of_every_point_of_every_run_comes_first(tmp_path):
     plans = [(drawing(3, seed=seed), tmp_path / str(seed)) for seed in range(2)]
     with Noting(1) as executor:
         run_all(plans, executor=executor)
-    # The last point, often the dearest, comes before the others.
+    # The last point, often the most expensive, comes before the others.
     assert executor.order == tuple((k, s) for k in range(3) for s in (0.2, 0.2, 0.1, 0.1))
 
 
-def test_an_executor_that_is_shut_down_stops_the_run_with_one_line(tmp_path):
+def test_an_executor_that_is_shut_down_stops_the_run_with_one_error(tmp_path):
     executor = ThreadPoolExecutor(1)
     executor.shutdown()
     with pytest.raises(RunError, match="the workers failed: cannot schedule new futures"):

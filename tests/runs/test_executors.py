@@ -75,7 +75,7 @@ def test_a_shard_that_kills_every_worker_stops_the_run(tmp_path):
     assert 1 <= read_state(tmp_path).num_done <= 7
 
 
-def test_a_pool_of_the_user_that_breaks_stops_the_run_with_one_line(tmp_path):
+def test_a_pool_of_the_user_that_breaks_stops_the_run_with_one_error(tmp_path):
     experiment = Experiment("death", [Point("p", {"bad_shard": 3}, 8, 1)], die)
     with ProcessPoolExecutor(1) as pool, pytest.raises(RunError, match="the workers failed"):
         run(experiment, tmp_path, executor=pool)
@@ -103,7 +103,7 @@ def test_shards_in_several_threads_share_the_limit_to_one_thread():
     with threadpoolctl.threadpool_limits(2):
         first.enter_context(executors.one_thread)
         second.enter_context(executors.one_thread)
-        first.close()  # the second is at work still
+        first.close()  # the second block is still active
         assert count_threads({}, None, 1) == {"cobayes": 1, "blas": 1}
         second.close()
         assert cobayes.num_threads() == before
@@ -118,7 +118,7 @@ def test_ctrl_c_saves_says_how_to_resume_and_exits_130(tmp_path):
     process = drive(folder, *options, start_new_session=True)
     wait_until(lambda: num_done(folder) == 6, process)
     mine = workers_of(process.pid)
-    # The whole group, as a terminal does.
+    # A terminal sends Ctrl-C to the whole process group.
     os.killpg(process.pid, signal.SIGINT)
     code, out, err = finish(process)
     assert code in AFTER_CTRL_C
@@ -194,7 +194,7 @@ def test_ctrl_c_in_the_first_report_of_progress_says_how_to_resume(tmp_path):
         run(drawing(), tmp_path, jobs=1, progress=interrupt)
 
 
-def test_a_script_without_main_guard_is_told_so(tmp_path):
+def test_a_script_without_main_guard_gets_an_error_that_names_the_guard(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "from cobayes.runs import run\n"
@@ -303,7 +303,7 @@ def test_a_dask_worker_killed_in_the_middle_changes_no_bit(tmp_path, cluster):
 
 
 @pytest.mark.slow
-def test_a_scheduler_that_goes_away_is_named_and_the_run_can_go_on(tmp_path, processes):
+def test_a_lost_scheduler_is_one_error_and_the_run_can_be_continued(tmp_path, processes):
     pytest.importorskip("distributed")
     file = tmp_path / "scheduler.json"
     scheduler = start(
@@ -337,7 +337,7 @@ def test_a_scheduler_that_goes_away_is_named_and_the_run_can_go_on(tmp_path, pro
     assert run(drawing(gate=gate.folder), tmp_path / "run", jobs=2).digest == expected
 
 
-def test_no_scheduler_at_the_address_is_said_at_once(tmp_path, monkeypatch):
+def test_an_address_without_a_scheduler_is_an_error_at_once(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(executors, "_SECONDS_TO_CONNECT", 0.5)
     for where, message in (
@@ -349,14 +349,14 @@ def test_no_scheduler_at_the_address_is_said_at_once(tmp_path, monkeypatch):
     assert logging.getLogger("distributed.batched").level != logging.CRITICAL
 
 
-def test_a_scheduler_file_is_as_good_as_an_address(tmp_path, cluster):
+def test_a_scheduler_file_stands_for_its_address(tmp_path, cluster):
     file = tmp_path / "scheduler.json"
     file.write_text(json.dumps({"address": cluster.scheduler_address}))
     logs = [logging.getLogger(f"distributed.{name}") for name in ("client", "batched")]
     before = [log.level for log in logs]
     with workers(scheduler=file) as executor:
         run(drawing(2), tmp_path / "run", executor=executor)
-        # A scheduler that goes away is told in one line: Dask's tracebacks are kept back.
+        # Dask's tracebacks about a lost scheduler are not logged.
         assert {log.level for log in logs} == {logging.CRITICAL}
     assert [log.level for log in logs] == before
 
@@ -393,5 +393,5 @@ def test_only_a_few_tasks_wait_at_the_scheduler(tmp_path, cluster):
     finally:
         stop.set()
         watcher.join()
-    # Two for each of the two workers, and as many that are about to be forgotten.
+    # Two tasks per worker, and as many finished tasks that the scheduler has not yet released.
     assert 1 <= most <= 8

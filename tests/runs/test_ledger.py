@@ -46,13 +46,13 @@ def rows_of(folder: Path) -> list:
         return list(ledger.shards())
 
 
-def test_the_store_has_one_row_for_each_shard_and_no_other_file(complete):
+def test_the_ledger_has_one_row_for_each_shard_and_is_the_only_file(complete):
     assert [path.name for path in complete.iterdir()] == ["ledger.sqlite"]
     keys = [key for key, _ in rows_of(complete)]
     assert keys == [(point, shard) for point in range(2) for shard in range(20)]
 
 
-# Who may use a folder.
+# Runs that a folder with a run refuses.
 
 
 def changed(**changes):
@@ -74,7 +74,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("difference", OTHERS)
-def test_another_run_in_the_folder_is_refused_by_what_differs(complete, difference):
+def test_another_run_in_the_folder_is_an_error_that_names_the_difference(complete, difference):
     before = (complete / "ledger.sqlite").read_bytes()
     with pytest.raises(RunError) as caught:
         run(OTHERS[difference], complete, jobs=1)
@@ -138,7 +138,7 @@ def test_a_killed_run_leaves_no_lock_behind(tmp_path):
 
 def test_a_run_that_is_taken_over_between_two_commits_stops_and_loses_nothing(tmp_path):
     ledger = Ledger(tmp_path, drawing().identity())
-    ledger._connection.execute("COMMIT")  # where another process may step in
+    ledger._connection.execute("COMMIT")  # frees the lock, as between two commits
     other = Ledger(tmp_path, drawing().identity())
     try:
         ledger._connection.execute("PRAGMA busy_timeout = 0")
@@ -200,7 +200,7 @@ def test_a_damaged_or_foreign_ledger_is_refused_with_advice_and_left_alone(compl
 
 
 @pytest.mark.parametrize("name", ["cut within the header", "text", "another database"])
-def test_starting_over_does_not_delete_what_is_not_ours(complete, name):
+def test_starting_over_does_not_delete_a_file_of_another_program(complete, name):
     path = complete / "ledger.sqlite"
     DAMAGES[name][0](path)
     before = path.read_bytes()
@@ -210,7 +210,7 @@ def test_starting_over_does_not_delete_what_is_not_ours(complete, name):
 
 
 @pytest.mark.parametrize("name", ["cut in the middle", "overwritten"])
-def test_starting_over_replaces_a_damaged_ledger_of_ours(complete, name):
+def test_starting_over_replaces_a_damaged_ledger_of_cobayes(complete, name):
     expected = run(drawing(), complete).digest
     DAMAGES[name][0](complete / "ledger.sqlite")
     assert run(drawing(), complete, jobs=1, fresh=True).digest == expected
@@ -302,7 +302,7 @@ def test_a_plan_that_cannot_be_read_is_refused_though_it_is_sealed(complete, poi
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_flipped_bit_never_changes_a_result(complete, seed):
-    """400 bits flipped, one at a time, anywhere in the file: refused, recomputed, or harmless."""
+    """Flip 130 random bits of the file, one at a time: each run fails, or its result is right."""
     expected = run(drawing(), complete, jobs=1).digest
     path = complete / "ledger.sqlite"
     intact = path.read_bytes()
@@ -331,7 +331,7 @@ def test_a_folder_removed_during_the_run_is_said_to_be_gone(tmp_path, again):
     assert "kept" not in str(caught.value)
 
 
-# Others who look.
+# Reading while a run writes.
 
 
 def test_a_run_can_be_watched_from_another_process_while_it_writes(tmp_path):
@@ -355,32 +355,32 @@ def test_a_run_can_be_watched_from_another_process_while_it_writes(tmp_path):
     assert read_state(folder).status == "complete"
 
 
-def test_those_who_look_never_stop_a_run(tmp_path, monkeypatch):
-    """To look takes the lock for an instant, in which a run may want to start or to write."""
+def test_readers_never_stop_a_run(tmp_path, monkeypatch):
+    """A reader takes the lock for an instant, in which a run may start or write."""
     # On a busy machine an instant may be long.
     monkeypatch.setattr(ledger, "_MILLISECONDS_TO_START", 30_000)
     run(drawing(4), tmp_path, jobs=1)
     stop = threading.Event()
-    num_looks = 0
+    num_reads = 0
 
-    def look():
-        nonlocal num_looks
+    def read():
+        nonlocal num_reads
         while not stop.is_set():
             read_state(tmp_path)
-            num_looks += 1
+            num_reads += 1
 
-    watchers = [threading.Thread(target=look) for _ in range(3)]
-    for watcher in watchers:
-        watcher.start()
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
     try:
         for seed in range(5):
             expected = run(drawing(4, seed=seed), tmp_path, jobs=1, fresh=True).digest
             assert run(drawing(4, seed=seed), tmp_path, jobs=1).digest == expected
     finally:
         stop.set()
-        for watcher in watchers:
-            watcher.join()
-    assert num_looks > 0
+        for reader in readers:
+            reader.join()
+    assert num_reads > 0
 
 
 # Disks.
@@ -417,7 +417,7 @@ def test_a_full_disk_stops_the_run_and_more_space_lets_it_go_on(tmp_path, undist
 
 @pytest.mark.slow
 def test_a_quota_stops_the_run_and_without_it_it_goes_on(tmp_path, undisturbed):
-    """A limit on the size of files, which needs no rights, fails writes as a quota does."""
+    """Writes fail at a limit on the size of files as at a quota; any user may set the limit."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
@@ -447,7 +447,7 @@ def test_a_read_only_folder_can_be_read_and_is_refused_where_shards_are_missing(
         assert run(drawing(), tmp_path / "complete", jobs=1).digest == expected
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere; the test above counts")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere; see the test above")
 def test_a_folder_without_permission_is_refused(complete):
     for path in [*complete.iterdir(), complete]:
         path.chmod(0o555 if path.is_dir() else 0o444)

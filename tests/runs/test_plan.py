@@ -185,7 +185,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_only_what_the_function_reaches_counts_in_its_own_module(package, edit):
+def test_the_digest_covers_only_the_statements_that_the_function_reaches(package, edit):
     from mypackage.shards import shard  # pyright: ignore[reportMissingImports]
 
     old, new, is_same = EDITS[edit]
@@ -195,7 +195,7 @@ def test_only_what_the_function_reaches_counts_in_its_own_module(package, edit):
     assert (function_digest(shard) == before) == is_same
 
 
-def test_only_modules_that_are_reached_count_and_no_comment_does(package):
+def test_the_digest_covers_only_imported_modules_without_their_comments(package):
     from mypackage.shards import shard  # pyright: ignore[reportMissingImports]
 
     before = function_digest(shard)
@@ -206,7 +206,7 @@ def test_only_modules_that_are_reached_count_and_no_comment_does(package):
     assert function_digest(shard) != before
 
 
-def test_a_function_defined_interactively_counts_by_what_it_does():
+def test_the_digest_of_an_interactive_function_covers_its_instructions():
     def digest(source):
         names = {"__name__": "__main__"}
         exec(source, names)
@@ -220,7 +220,7 @@ def test_a_function_defined_interactively_counts_by_what_it_does():
 @pytest.mark.parametrize(
     "change", [("x + 1", "x + 2"), ("SIZE = 3", "SIZE = 4"), ("eye(40)", "eye(40, k=39)")]
 )
-def test_what_a_function_defined_interactively_names_counts_too(change):
+def test_the_digest_of_an_interactive_function_covers_what_it_names(change):
     source = (
         "import numpy as np\nSIZE = 3\nTABLE = np.eye(40)\n"
         "def helper(x):\n    return x + 1 if x else interactive(x)\n"
@@ -237,7 +237,7 @@ def test_what_a_function_defined_interactively_names_counts_too(change):
     assert digest(source.replace(*change)) != digest(source)
 
 
-def test_the_package_digest_covers_what_computes_and_not_what_shows(tmp_path, monkeypatch):
+def test_the_package_digest_covers_numerical_modules_without_comments(tmp_path, monkeypatch):
     import cobayes
 
     copy = tmp_path / "cobayes"

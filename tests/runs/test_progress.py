@@ -96,7 +96,7 @@ def test_a_log_that_cannot_be_written_does_not_stop_the_run(monkeypatch):
     ProgressLine(True)(state((1, 2, 1.0)))
 
 
-def test_a_terminal_gets_a_line_that_is_kept_up_to_date(monkeypatch):
+def test_a_terminal_gets_one_line_that_is_updated(monkeypatch):
     class Terminal(io.StringIO):
         def isatty(self):
             return True

@@ -35,14 +35,14 @@ def test_packing_and_unpacking_gives_back_every_bit(statistics):
     for name, value in statistics.items():
         array = np.asarray(value)
         assert np.asarray(back[name]).shape == array.shape
-        # Single numbers come back as Python's, which hold them exactly.
+        # Single numbers come back as Python numbers, which represent them exactly.
         same = np.asarray(back[name]).astype(array.dtype)
         assert same.tobytes() == array.tobytes()
     assert pack(back) == pack(unpack(pack(back)))
 
 
 @pytest.mark.parametrize("value", ["text", None, [1, "a"], {"a": 1}, object(), 10**30])
-def test_what_is_not_a_number_is_refused_by_name(value):
+def test_a_statistic_that_is_not_a_number_is_an_error_that_names_it(value):
     with pytest.raises(CobayesError, match="'wrong'"):
         pack({"right": 1, "wrong": value})
 

@@ -37,10 +37,10 @@ def check(given: Given) -> int:
     """Compare a certificate's success rate with the conjectured bound.
 
     The exit code is 0 if the counter-example is confirmed: both estimates of the success rate lie
-    at least six standard errors below the conjectured bound, or a proved upper bound (an enclosure,
-    or the witness in the file) lies below it. Otherwise the exit code is 1. For a certificate of
-    small perturbations, the ratio of the failure rate to its conjectured upper bound, d / theta(h),
-    must exceed one by six standard errors.
+    at least six standard errors below the conjectured bound, or the success rate is proved to lie
+    below it, by an enclosure or by the witness (a sequence of data) in the file. For a certificate
+    of small perturbations, the ratio of the failure rate to its conjectured upper bound, d /
+    theta(h), must exceed one by six standard errors. Otherwise the exit code is 1.
     """
     certificate = load_certificate(given.file)
     with terminal.patience("simulating lessons"):
@@ -90,7 +90,7 @@ def _show_limit(outcome: LimitCheck) -> None:
         "Conjecture 5.3, l1 distance, small perturbations",
         [
             ("l1 distance of the priors", "<"),
-            ("failure rate over its bound, at least", ">"),
+            ("failure rate / its conjectured bound, at least", ">"),
             ("standard errors above one", ">"),
         ],
         [

@@ -113,7 +113,7 @@ def experiment(given: Given) -> None:
         model, example = load_matrix(text, given.smooth), example_of(text)
         name = Path(text).stem if example is None else example.name
         if name in problems:
-            raise CobayesError(f"two problems are called {name!r}.", "rename one of the files.")
+            raise CobayesError(f"two problems are called {name!r}.", "rename or drop one of them.")
         problems[name] = model
         # Priors are assigned by label in each table, because the order of columns may differ.
         own = f"prior of {name!r}"
