@@ -1,7 +1,7 @@
 """Teach a goal in an existing environment: Gymnasium's FrozenLake.
 
-A walker crosses the frozen lake to one of three places. Only the walker knows its goal; a watcher
-sees its moves. The matrices come from the environment's own table of transitions, holes and
+A walker crosses the frozen lake to one of three places. Only the walker knows which; a watcher sees
+the moves. The matrices come from the environment's own table of transitions, holes and
 slippery ice included, and the moves are made in the environment itself.
 
 Run it:  python examples/frozen_lake.py
@@ -48,9 +48,10 @@ def main():
     world = world_from_gymnasium(firm, PLACES, discount=0.7)
     for rule in (cb.SCBI(world), cb.BI(world)):
         seen = walk_in_environment(firm, rule, "lower right", seed=3)
-        show(f"Firm ice, to the lower right, walker and watcher: {rule.name}", world, seen)
+        show(f"Firm ice, to the lower right, rule of walker and watcher: {rule.name}", world, seen)
 
-    print("\nMoves until the watcher is 95 % sure of the lower right, mean of 100 walks:")
+    print("\nMoves until the watcher is 95 % sure of the lower right (mean of the walks with a sure")
+    print("watcher, out of 100):")
     slippery = gymnasium.make("FrozenLake-v1", map_name="8x8", is_slippery=True)
     for ice, env, discount in (("firm", firm, 0.7), ("slippery", slippery, 0.95)):
         lake = world_from_gymnasium(env, PLACES, discount)

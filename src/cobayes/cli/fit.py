@@ -177,11 +177,11 @@ def fit(given: Given) -> None:
         write_text(out / "trials.csv", frame_csv(found.trials))
         models = {f"depth {own:g}": found.at_depth(own) for own in family.depth}
         comparison = people.compare(models, loo=False)
-        _write_comparison(out, comparison)
+        write_text(out / "comparison.csv", frame_csv(_models(comparison)))
         if given.loo or given.cross_validation:
             more = {"loo": given.loo, "cross_validation": given.cross_validation}
             comparison = people.compare(models, **more, rng=given.seed, progress=tell("compare"))
-            _write_comparison(out, comparison)
+            write_text(out / "comparison.csv", frame_csv(_models(comparison)))
         together = group = None
         written = WRITTEN[:-1]
         if given.group:
@@ -204,25 +204,20 @@ def fit(given: Given) -> None:
             fresh=True,
             tell=line.tell,
         )
-    result = _as_dict(found, comparison)
+    result = {
+        "log_likelihood": found.log_likelihood,
+        "estimates": found.estimates.to_dict(orient="records"),
+        "comparison": _models(comparison).to_dict(orient="records"),
+        "conclusion": comparison.conclusion,
+    }
     if group is not None:
         result["group"] = group.to_dict(orient="records")
     given.finish(result, lambda: _show(found, comparison, group))
     terminal.say(f"wrote {out / 'index.html'}, {listed}")
 
 
-def _write_comparison(out: Path, comparison: people.Comparison) -> None:
-    models = comparison.table.rename_axis("model").reset_index()
-    write_text(out / "comparison.csv", frame_csv(models))
-
-
-def _as_dict(found: people.Fit, comparison: people.Comparison) -> dict[str, Any]:
-    return {
-        "log_likelihood": found.log_likelihood,
-        "estimates": found.estimates.to_dict(orient="records"),
-        "comparison": comparison.table.rename_axis("model").reset_index().to_dict(orient="records"),
-        "conclusion": comparison.conclusion,
-    }
+def _models(comparison: people.Comparison) -> pd.DataFrame:
+    return comparison.table.rename_axis("model").reset_index()
 
 
 def _show(found: people.Fit, comparison: people.Comparison, group: pd.DataFrame | None) -> None:

@@ -53,9 +53,7 @@ def _rates_of(rules: list[Rule], position: int) -> dict[str, Any]:
     for rule in rules:
         rate = float(rate_of_convergence(rule, position))
         # At an infinite rate no other hypothesis is hardest: each of them is excluded by a datum.
-        rival = None
-        if rate < float("inf"):
-            rival = labels[int(relevant_hypothesis(rule, position))]
+        rival = labels[int(relevant_hypothesis(rule, position))] if rate < float("inf") else None
         found[rule.name.lower()] = {"rate": rate, "relevant_hypothesis": rival}
     return found
 

@@ -65,7 +65,10 @@ _GAP = "    "
 @options.as_json
 @options.output("--gif", help="Write an animation of the walk (needs matplotlib).")
 def world(given: Given) -> None:
-    """Simulate a walk to a goal on a board, and a watcher who infers the goal from the moves."""
+    """Simulate a walk to a goal on a board, and a watcher who infers the goal from the moves.
+
+    The walker is the teacher, the watcher is the learner.
+    """
     made = _make_world(given)
     goal = made.goal_index(made.goal_labels[0] if given.goal is None else given.goal)
     walks = [_walk(goal, rule, given) for rule in reversed(given.rules_on(made))]
@@ -118,9 +121,8 @@ def _as_dict(made: GridWorld, walks: list[Lesson], moves: str) -> dict[str, Any]
     found = []
     for walk in walks:
         more = {"extra_moves": _extra_moves(walk)}
-        found.append(
-            walk.to_dict() | more | {"rounds_until_95_percent_sure": walk.rounds_until(0.95)}
-        )
+        more["rounds_until_95_percent_sure"] = walk.rounds_until(0.95)
+        found.append(walk.to_dict() | more)
     start = made.matrix_at(made.start).to_dict()
     return {"world": made.settings(), "matrix_at_start": start, "moves": moves, "walks": found}
 
@@ -185,10 +187,8 @@ def _show_beliefs(walks: list[Lesson]) -> None:
         show_lesson(walk, f"{walk.rule_name}: the watcher's belief after every move")
     for walk in walks:
         sure = walk.rounds_until(0.95)
-        understood = "never 95 % sure"
-        if sure is not None:
-            understood = f"95 % sure after {counted(sure, 'move')}"
+        belief = "never 95 % sure" if sure is None else f"95 % sure after {counted(sure, 'move')}"
         end = f"{goal} after {counted(walk.num_rounds, 'move')}"
         extra = f" ({_extra_moves(walk)} more than needed)" if walk.is_over else ""
         arrived = f"{'' if walk.is_over else 'not '}at {end}{extra}"
-        terminal.show(f"{walk.rule_name}: {understood}; {arrived}")
+        terminal.show(f"{walk.rule_name}: {belief}; {arrived}")

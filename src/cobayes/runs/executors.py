@@ -1,7 +1,7 @@
 """Executors for shards: this process, processes of this machine, and a Dask cluster.
 
-Each shard is computed on one thread. So results have the same bits everywhere: the rounding of
-large matrix products depends on the number of BLAS threads.
+Each shard is computed on one thread, because the rounding of large matrix products depends on the
+number of BLAS threads. So results have the same bits with any executor.
 """
 
 from __future__ import annotations
