@@ -143,6 +143,15 @@ def test_the_state_read_from_disk_is_the_one_the_run_reported(tmp_path):
     assert read == states[-1]
 
 
+def test_others_can_read_the_number_of_workers_before_a_shard_is_finished(tmp_path):
+    def read(state):
+        seen.append((state.num_done, read_state(tmp_path).num_workers))
+
+    seen = []
+    run(drawing(3), tmp_path, jobs=1, progress=read)
+    assert seen[0] == (0, 1)
+
+
 @pytest.fixture
 def command():
     return lambda *arguments: CliRunner().invoke(app, ["runs", *map(str, arguments)])

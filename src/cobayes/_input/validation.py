@@ -39,8 +39,7 @@ def number_between(
     closed
         Which bounds are included: "", "low", "high" or "both".
     hint
-        The hint of the error (default: for numbers from 2 to 100, how to write a percentage, if
-        the upper bound is 1).
+        The hint of the error (default: how to write a percentage, if `high` is 1).
     """
     is_number = isinstance(value, (float, numbers.Real)) and not isinstance(value, bool)
     try:

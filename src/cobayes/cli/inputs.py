@@ -87,7 +87,7 @@ class Given(SimpleNamespace):
 
     @functools.cached_property
     def assumed(self) -> NDArray[np.float64] | None:
-        """The learner's prior as the teacher assumes it; None if it is uniform."""
+        """The learner's prior as the teacher assumes it; None if it was not given."""
         return read_distribution(self.prior, self.model, example=self.example)
 
     @functools.cached_property

@@ -52,7 +52,7 @@ def _rates_of(rules: list[Rule], position: int) -> dict[str, Any]:
     found: dict[str, Any] = {"hypothesis": labels[position]}
     for rule in rules:
         rate = float(rate_of_convergence(rule, position))
-        # At an infinite rate no other hypothesis is hardest: each of them is excluded by a datum.
+        # At an infinite rate, data that the taught hypothesis allows exclude each other one.
         rival = labels[int(relevant_hypothesis(rule, position))] if rate < float("inf") else None
         found[rule.name.lower()] = {"rate": rate, "relevant_hypothesis": rival}
     return found
@@ -83,7 +83,7 @@ def _show(
         text = ", ".join(f"{name} {mean:.5g}" for name, mean in pairs)
         terminal.show(f"mean rate over the hypotheses: {text}")
     if any(entry[key]["rate"] == float("inf") for entry in table for key in names):
-        terminal.show_text("inf: for each other hypothesis there is a datum that excludes it.")
+        terminal.show_text("inf: each other hypothesis is excluded by a datum that the taught one allows.")
     if comparison is not None:
         _show_comparison(comparison)
 

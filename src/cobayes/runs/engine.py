@@ -250,8 +250,8 @@ def _versions_here() -> dict[str, str]:
 
 def _compute(works: list[_Work], executor: Executor, tell: Callable[[RunState], object]) -> None:
     """Compute the missing shards."""
-    # First one shard of every point: the time left is then known early. The last point comes first,
-    # since it is often the most expensive: then no long shard remains at the end.
+    # First one shard of every point, so that the time left is known early. The last point, often the
+    # most expensive, comes first, so that few long shards remain at the end.
     keys = [(work, key) for work in works for key in work.todo]
     keys.sort(key=lambda item: (item[1][1], len(item[0].experiment.points) - item[1][0]))
     waiting = deque(keys)
@@ -272,6 +272,8 @@ def _compute(works: list[_Work], executor: Executor, tell: Callable[[RunState], 
         return state
 
     try:
+        for ledger in ledgers:
+            ledger.commit(count)  # other processes can read the number of workers
         report("running")
         while waiting or in_flight:
             # Few shards are submitted at a time: Ctrl-C loses little work, and schedulers need
