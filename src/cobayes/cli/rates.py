@@ -83,7 +83,7 @@ def _show(
         text = ", ".join(f"{name} {mean:.5g}" for name, mean in pairs)
         terminal.show(f"mean rate over the hypotheses: {text}")
     if any(entry[key]["rate"] == float("inf") for entry in table for key in names):
-        terminal.show_text("inf: each other hypothesis is excluded by a datum that the taught one allows.")
+        terminal.show_text("inf: the taught hypothesis allows data that exclude each other one.")
     if comparison is not None:
         _show_comparison(comparison)
 

@@ -80,7 +80,7 @@ def _show(result: Robustness, *, is_own_learner: bool) -> None:
         ("proved bounds from the priors", f"{result.bounds[0]:.4f} to {result.bounds[1]:.4f}"),
     ]
     if rate.num_unfinished:
-        stopped = f"{rate.num_unfinished} of {rate.num_lessons} (the interval allows for any outcome)"
+        stopped = f"{rate.num_unfinished} of {rate.num_lessons} (the interval covers any outcome)"
         facts.append(("lessons without a decision", stopped))
     who = "this learner" if is_own_learner else "a learner with the assumed prior"
     terminal.show_facts(f"teaching {rate.hypothesis} to {who}", facts, ">")
