@@ -127,7 +127,7 @@ def test_the_table_has_a_row_for_every_teacher(run):
     assert result.exit_code == 0
     for name in TEACHERS:
         assert f"\n {name} " in result.stdout
-    assert "to see the same again" in result.stderr
+    assert "to repeat this result" in result.stderr
 
 
 def test_the_rule_on_the_command_line_is_that_of_a_learner(run):

@@ -133,7 +133,7 @@ class Given(SimpleNamespace):
         """Print the seed if it was chosen at random and the result does not contain it."""
         if "used_seed" in vars(self) and self.seed is None and not self.as_json:
             seed = self.used_seed
-            terminal.say(f"seed {seed} (add --seed {seed} to see the same again)")
+            terminal.say(f"seed {seed} (add --seed {seed} to repeat this result)")
 
     def show_json(self, content: Mapping[str, Any]) -> None:
         """Write a result as JSON, with the version, the matrix and the seed."""
