@@ -54,7 +54,7 @@ def test_priors_with_labels_are_put_in_order():
         ([None, 1.0], "cannot be read as numbers|is nan"),
     ],
 )
-def test_what_is_no_distribution_is_an_error_that_names_the_place(prior, message):
+def test_an_invalid_distribution_is_an_error_that_names_the_place(prior, message):
     with pytest.raises(cb.CobayesError, match=message):
         MODEL.distribution(prior)
     with pytest.raises(cb.CobayesError, match=message):

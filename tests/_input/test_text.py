@@ -61,7 +61,7 @@ def test_a_bad_cell_under_a_header_without_data_labels_is_named_by_its_column(tm
 @pytest.mark.parametrize(
     ("name", "delimiter"), [("m.csv", "\t"), ("m.tsv", ","), ("m.tsv", ";"), ("m.csv", ";")]
 )
-def test_another_separator_than_the_suffix_promises_is_recognised(tmp_path, name, delimiter):
+def test_a_separator_that_is_unusual_for_the_suffix_is_recognised(tmp_path, name, delimiter):
     assert_is_labelled(cb.read_model(write(tmp_path, name, LABELLED.replace(",", delimiter))))
 
 

@@ -32,7 +32,7 @@ def test_numpy_integers_are_counts():
     assert whole_number(np.int64(3), "num_rounds", 1) == 3
 
 
-def test_a_percentage_is_told_how_to_be_written():
+def test_the_error_about_a_percentage_says_how_to_write_it():
     with pytest.raises(CobayesError, match=r"level is 95.*\n.*write 0\.95 for 95 %"):
         number_between(95, "level", 0.0, 1.0)
 
@@ -57,7 +57,7 @@ def test_odd_arguments_get_one_clear_error(call):
 
 
 @pytest.mark.parametrize("value", ["row", 3, ["rows"], np.array(["rows"])])
-def test_an_unknown_choice_is_told_the_known_ones(value):
+def test_the_error_about_an_unknown_choice_lists_the_known_ones(value):
     with pytest.raises(CobayesError, match=r"axis is .*; expected 'rows', 'columns' or None\."):
         one_of(value, "axis", ("rows", "columns", None))
 

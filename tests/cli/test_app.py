@@ -108,14 +108,14 @@ def test_a_malformed_file_is_exit_code_2(run, tmp_path, name, content, error):
     ("name", "error"),
     [("", "the file to read is ''"), ("x" * 5000 + ".csv", "cannot be read")],
 )
-def test_a_name_that_is_no_files_is_exit_code_2(run, name, error):
+def test_a_name_without_a_file_is_exit_code_2(run, name, error):
     result = run("info", name)
     assert result.exit_code == 2
     assert error in result.stderr
     assert "folder" not in result.stderr
 
 
-def test_anything_else_is_exit_code_1_and_a_traceback_only_on_request(run, monkeypatch):
+def test_an_unexpected_error_is_exit_code_1_with_a_traceback_only_on_request(run, monkeypatch):
     def fail(*_):
         raise RuntimeError("the disk is on fire")
 
@@ -196,7 +196,7 @@ def test_control_c_ends_the_real_command_with_130(command, before, notice):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes close differently on Windows")
-def test_a_reader_that_stops_early_causes_no_complaint(command):
+def test_a_reader_that_stops_early_causes_no_error_message(command):
     process = command("teach", "example:number-game", "--rounds", 2000, "--seed", 1, "--json")
     process.stdout.readline()
     process.stdout.close()

@@ -22,7 +22,7 @@ def test_a_check_prints_both_estimates(run):
     assert "proved by its witness" in result.stdout
 
 
-def test_what_is_not_confirmed_has_exit_code_1(run, tmp_path):
+def test_an_unconfirmed_certificate_has_exit_code_1(run, tmp_path):
     from cobayes.conjecture import load_certificate
 
     content = load_certificate("tv-paper-matrix").to_dict()

@@ -50,7 +50,7 @@ def test_it_writes_tables_and_a_page(run, study, tmp_path):
     assert 'src="http' not in page
 
 
-def test_group_is_fitted_where_it_is_asked_for(run, study, tmp_path):
+def test_group_is_fitted_on_request(run, study, tmp_path):
     result = run(
         "fit", study / "choices.csv", "--problems", study / "problems", "--depth", "0,1",
         "--lapse", "0.05", "--no-loo", "--group", "--out", tmp_path,
@@ -205,7 +205,7 @@ def test_without_repeats_it_fits_what_the_library_fits(run, study, tmp_path):
     assert "--no-repeats" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
 
 
-def test_a_repeated_choice_where_nothing_is_repeated_is_an_error(run, tmp_path):
+def test_a_repeated_choice_is_an_error_if_lessons_have_no_repeats(run, tmp_path):
     (tmp_path / "matrix.csv").write_text(",x,y\na,0.8,0.3\nb,0.2,0.7\n", encoding="utf-8")
     rows = ["person,problem,round,hypothesis,datum", "1,1,1,x,a", "1,1,2,x,a"]
     (tmp_path / "choices.csv").write_text("\n".join(rows), encoding="utf-8")
@@ -231,7 +231,7 @@ def test_errors_about_one_problem_for_all_do_not_name_it(run, study, tmp_path):
     assert "column 'datum': there is no datum called 'nothing'" in result.stderr
 
 
-def test_a_missing_file_is_looked_for_nearby(run, study):
+def test_the_error_about_a_missing_file_names_a_similar_file(run, study):
     result = run("fit", study / "choices", "--problems", study / "problems")
     assert result.exit_code == 2
     assert "did you mean choices.csv?" in result.stderr

@@ -29,7 +29,7 @@ def test_a_bad_value_is_refused_in_plain_words(run, arguments, error):
     assert not any(word in result.stderr for word in TOOLKIT_WORDS)
 
 
-NUMBERS = {"N", "ALPHA", "BELIEF", "DISTANCE", "EPSILON", "FACTOR", "MINUTES", "PROBABILITY"}
+NUMBERS = {"N", "ALPHA", "BELIEF", "DISTANCE", "EPSILON", "FACTOR", "PROBABILITY"}
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, "conjecture check"])
@@ -54,7 +54,7 @@ def test_too_many_arguments_are_named(run):
     assert "unexpected extra arguments (1 2)" in run("runs", ".", "1", "2").stderr
 
 
-def test_near_misses_are_suggested(run):
+def test_similar_names_are_suggested(run):
     assert "did you mean 'gestures'?" in run("teach", "example:gesture").stderr
     assert "did you mean 'bowl'?" in run("teach", "example:gestures", "-H", "Bowl").stderr
 

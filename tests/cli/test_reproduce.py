@@ -34,7 +34,7 @@ def test_the_parts_are_listed(run):
 
 
 @pytest.mark.parametrize(("text", "shown"), [("paper", "1"), ("1e-3", "0.001")])
-def test_the_scale_is_a_name_or_a_share_of_the_papers(run, tmp_path, text, shown):
+def test_the_scale_is_a_name_or_a_multiple_of_the_papers(run, tmp_path, text, shown):
     result = run("reproduce", "worked-example", "--scale", text, "--out", tmp_path)
     assert result.exit_code == 0
     assert f"--scale {shown} " in (tmp_path / "index.html").read_text(encoding="utf-8")
@@ -79,7 +79,7 @@ Ledger.add = add_and_wait
 
 
 @pytest.mark.slow
-def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(command, run, tmp_path):
+def test_ctrl_c_saves_the_shards_and_the_same_command_continues(command, run, tmp_path):
     arguments = (
         "reproduce",
         "figure-3",
@@ -121,7 +121,7 @@ def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(command, run, 
 
 
 @pytest.mark.slow
-def test_another_scale_in_the_same_folder_is_refused_and_fresh_starts_over(run, tmp_path):
+def test_another_seed_in_the_same_folder_is_refused_and_fresh_starts_over(run, tmp_path):
     few = (*SMALL, "--set", "num_matrices_exact=2")
     arguments = ("reproduce", "figure-3", "--out", tmp_path, "--jobs", "1", "--format", "csv", *few)
     assert run(*arguments).exit_code == 0
