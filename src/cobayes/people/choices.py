@@ -30,7 +30,7 @@ ONLY = "*"
 """Name of a single problem that was given without a name and is used for every choice."""
 
 _SUFFIXES = (".csv", ".tsv", ".json", ".parquet")
-# The largest number of responses; each takes about 1 kB of memory.
+# The largest sum of counts in a table; each response takes about 1 kB of memory.
 MOST_RESPONSES = 5_000_000
 
 
@@ -41,10 +41,10 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
     ----------
     problems
         A mapping from name to matrix or task; a folder of model files, in which the problem
-        ``p`` is a file such as ``p.csv``; or one file or matrix for all responses.
+        ``p`` is a file such as ``p.csv``; or one file, matrix or task for all responses.
     priors
-        A mapping from name to prior; or a table, or the name of a file, with the columns problem,
-        hypothesis and prior. Uniform by default.
+        A mapping from name to prior (the name of a single problem is "*"); or a table, or the name
+        of a file, with the columns problem, hypothesis and prior. Uniform by default.
     """
     if isinstance(problems, (str, Path)):
         problems = _from_path(problems)
@@ -78,7 +78,7 @@ def _from_path(path: str | Path) -> dict[str, Any]:
     if not files:
         raise CobayesError(
             f"the folder {path} holds no model file.",
-            f"put one file per problem into it; possible suffixes: {', '.join(_SUFFIXES)}.",
+            f"put one file per problem into it, with a suffix of {', '.join(_SUFFIXES)}.",
         )
     return {file.stem: read_model(file) for file in files}
 
@@ -96,7 +96,7 @@ def _read_priors(priors: Any, problems: Mapping[str, Problem]) -> dict[str, Any]
     if list(columns) != ["prior"]:
         raise CobayesError(
             f"the priors have the columns of numbers {', '.join(columns)}; expected 'prior'.",
-            "a table of priors has the columns problem, hypothesis and prior.",
+            "give a table with the columns problem, hypothesis and prior.",
         )
     return dict(columns["prior"])
 
@@ -108,7 +108,7 @@ class Choices:
     Attributes
     ----------
     frame : DataFrame
-        The user's columns, one row per response: a row with a count is repeated.
+        The user's columns, one row per response; a row with a count is repeated that many times.
     situations : Situations
         The distinct situations; row i is in situation ``situations.at[i]``.
     datum : ndarray
@@ -149,7 +149,7 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
     needed = [name for name in COLUMNS[response] if name not in unneeded]
     missing = [name for name in needed if name not in frame.columns]
     if missing:
-        one = " If every lesson has one response, every round is 1." if "round" in missing else ""
+        one = " Fill it with 1 if every lesson has one response." if missing[0] == "round" else ""
         raise CobayesError(
             f"the table has no column {missing[0]!r}; found {shorten([*map(str, frame.columns)])}.",
             f"a table for response={response!r} needs {', '.join(needed)}; rename a column: "
@@ -159,7 +159,7 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
     twice = [name for name in needed if list(frame.columns).count(name) > 1]
     if twice:
         raise CobayesError(
-            f"the table has two columns {twice[0]!r}.", "drop or rename one of them."
+            f"the table has several columns {twice[0]!r}.", "drop or rename all but one."
         )
     if frame.empty:
         raise CobayesError("the table of choices has no rows.")
@@ -225,18 +225,20 @@ def _lessons(
 def _warn_about_rounds(frame: pd.DataFrame, steps: Any, before: Any) -> None:
     """Warn if rounds are missing, or if the column ``round`` seems to contain trial numbers.
 
+    Rounds may start from 0 or 1.
+
     Parameters
     ----------
     frame
         The table of choices.
     steps
-        One row per lesson and round, in this order; the index is the row of the table.
+        One row per lesson and round, sorted by lesson and round; the index is the table's row.
     before
         For each row of `steps`, the preceding round of the lesson; NaN at the start of a lesson.
     """
     starts = before.isna()
-    # Rounds are taken for trial numbers if some person has several lessons and no person has the
-    # same number twice.
+    # Rounds are taken for trial numbers if some person has several lessons, and no person has the
+    # same round in two of them.
     has_several = starts.sum() > steps["person"].nunique()
     are_trials = has_several and not steps.duplicated(["person", "round"]).any()
     first = min(steps["round"].min(), 1.0)
@@ -285,7 +287,7 @@ def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
 def read_numbers(
     table: Any, problems: Mapping[str, Problem], kind: str, *, is_partial: bool = False
 ) -> dict[str, dict[str, Array]]:
-    """Return the numbers of a table by column and problem, one number per datum or hypothesis.
+    """Return the numbers of a table, by column and problem: one number per datum or hypothesis.
 
     Parameters
     ----------
@@ -348,7 +350,7 @@ def _problems(frame: pd.DataFrame, problems: Mapping[str, Problem]) -> list[Prob
 def _positions(
     frame: pd.DataFrame, problem: Sequence[Problem], column: str, kind: str
 ) -> Positions:
-    """Return the positions of the data or hypotheses (`kind`) that a column names."""
+    """Return, for every row, the position of the datum or hypothesis (`kind`) in a column."""
     names = np.array([own.name for own in problem])
     # Rows with the same problem and label form a group, so that each label is looked up once.
     group = frame.groupby([names, filled(frame, column)], sort=False).ngroup()

@@ -36,9 +36,9 @@ USUAL = {
 }
 """Usual ranges of people's parameters; weights of features are between -2 and 2."""
 
-# Limits of parameters. Parameters that are not listed go from 0 to MOST, weights of features from
-# -MOST to MOST. With the exponent MOST the best response is certain; larger ones would overflow.
-# The smallest noise is far below the precision of a rating.
+# Limits of parameters. Parameters without an entry go from 0 to MOST, weights of features from
+# -MOST to MOST. With the exponent MOST the best response is certain; larger exponents would
+# overflow. The smallest noise is far below the precision of a rating.
 MOST = 1e9
 _LIMITS = {"lapse": (0.0, 1.0), "noise": (1e-6, MOST)}
 STATIC = "static"
@@ -50,12 +50,13 @@ class Family:
 
     A teacher of depth K shows datum d with probability
     ``(1 - lapse) softmax(rationality * u(d) + sum of weight * feature(d)) + lapse / n``. Here
-    ``u(d) = log L_{K-1}(h | d)`` is the log-belief in the truth h of the learner that the teacher
-    imagines (the "learner in mind"). For K = 0, ``u(d) = log T_0(d | h)``, where T_0 is the matrix
-    with normalised columns. If a task has a data prior p, ``log p(d)`` is added in the softmax for
-    K > 0. A learner of depth K guesses h with probability
-    ``(1 - lapse) softmax(sharpness * log L_K(h | d)) + lapse / m``. n and m are the numbers of
-    available data and of hypotheses.
+    ``u(d) = log L_{K-1}(h | d)``: the logarithm of the belief in the truth h, after d, of the
+    learner that the teacher imagines (the "learner in mind"). For K = 0,
+    ``u(d) = log T_0(d | h)``, where T_0 is the matrix with normalised columns. If a task has a data
+    prior p, ``log p(d)`` is added in the softmax for K > 0. A learner of depth K guesses h with
+    probability ``(1 - lapse) softmax(sharpness * log L_K(h | d)) + lapse / m``; its rating of h is
+    this probability plus a normal error, censored at 0 and 1. n is the number of available data, m
+    the number of hypotheses.
 
     A parameter is a number (fixed) or a pair of bounds (free). Fixed parameters are not counted in
     AIC and BIC.
@@ -68,11 +69,11 @@ class Family:
         For a teacher, the exponent of its choice; for a learner, the exponent alpha of the teachers
         in its recursion (depth 1 and more; 1 at infinite depth).
     lapse
-        Probability of a random response.
+        Probability of a response that is drawn uniformly.
     features
-        By name: an array over data, a mapping from problem to such an array, or a function
-        ``feature(model, history)`` that returns one number per datum; ``history`` has the positions
-        of the data shown so far.
+        By name: an array with one number per datum, a mapping from problem to such an array, or a
+        function ``feature(model, history)`` that returns such an array; ``history`` has the
+        positions of the data shown so far.
     weights
         Weights of the features: a number or bounds for all features, or a mapping from feature to
         number or bounds.
@@ -80,28 +81,28 @@ class Family:
         Exponent of the teachers inside the recursion of a teacher (depth 2 and more; 1 at infinite
         depth).
     prior_temperature
-        Exponent of the prior: the first belief of a learner, real or imagined by a teacher, is the
-        prior to this power, normalised.
+        Exponent of the prior: the first belief of a learner (of the learner in mind, for a teacher)
+        is the prior to this power, normalised.
     sharpness
-        Exponent of the learner's belief when it guesses or rates; with 1 the rating is the belief
-        itself.
+        Exponent of the learner's belief when it guesses or rates. With sharpness 1 and lapse 0, the
+        rating without its error is the belief itself.
     noise
-        Standard deviation of a rating.
+        Standard deviation of the error of a rating.
     other
-        Depth of the rule by which a teacher of depth K updates the belief of the learner that it
-        imagines from round to round. By default K - 1, or 0 for K = 0. "static": the belief stays
-        at the prior.
+        For a teacher of depth K, the depth of the rule that updates the belief of the learner in
+        mind after each datum; K - 1 by default (0 for K = 0). The depth has no effect on learners.
+        "static", also for learners: every round starts from the prior.
     literal
         The literal learner's table: "likelihood" (columns are normalised) or "truth" (not
         normalised), as in `cobayes.Pragmatic`.
     response
-        The kind of response: "choice" (teachers choose data), "guess" or "rating" (learners guess
-        or rate hypotheses).
+        The kind of response: "choice" (teachers choose data), "guess" (learners guess a hypothesis)
+        or "rating" (learners rate hypotheses).
 
     Attributes
     ----------
     bounds : dict
-        From the name of each parameter, fixed or free, to its bounds; equal bounds fix it.
+        The bounds of each parameter by name; equal bounds fix a parameter.
 
     Examples
     --------
@@ -137,8 +138,8 @@ class Family:
             object.__setattr__(self, "other", as_depths(self.other)[0])
         names = PARAMETERS[self.response]
         for name, hint in (
-            ("sharpness", "a teacher's exponent is rationality."),
-            ("inner_rationality", "the exponent of a learner's recursion is rationality."),
+            ("sharpness", "use rationality, the exponent of a teacher's choice."),
+            ("inner_rationality", "use rationality, the exponent of a learner's recursion."),
         ):
             if name not in names and getattr(self, name) != 1.0:
                 raise CobayesError(f"response={self.response!r} has no {name}.", hint)
@@ -151,14 +152,18 @@ class Family:
                 f"response={self.response!r} has no features.",
                 "features describe data, which learners do not choose: drop them.",
             )
-        all_alike = dict.fromkeys(features, self.weights)
-        weights = self.weights if isinstance(self.weights, Mapping) else all_alike
+        is_mapping = isinstance(self.weights, Mapping)
+        weights = self.weights if is_mapping else dict.fromkeys(features, self.weights)
         for name in features:
             if name in self.__dataclass_fields__ and name != "features":
-                raise CobayesError(f"a feature cannot be called {name!r}: it is a setting.")
+                message = f"a feature cannot be called {name!r}: Family has a setting of this name."
+                raise CobayesError(message, "rename the feature.")
             if name not in weights:
-                raise CobayesError(f"the feature {name!r} has no bounds in weights.")
-            found[name] = _bounded(name, weights[name], -MOST)
+                hint = f"add its weight or bounds, such as weights={{{name!r}: (-10.0, 10.0)}}."
+                raise CobayesError(f"the feature {name!r} has no entry in weights.", hint)
+            spelling = (f"weights={{{name!r}: ", "}") if is_mapping else ("weights=", "")
+            label = f"the weight of {name!r}"
+            found[name] = _bounded(label, weights[name], -MOST, MOST, *spelling)
         object.__setattr__(self, "bounds", found)
         low, high = found[self.recursion]
         if math.inf in self.depth and not (low <= 1.0 <= high or self.has_recursion(math.inf)):
@@ -181,7 +186,7 @@ class Family:
 
     @property
     def recursion(self) -> str:
-        """The name of the exponent of the teachers inside the recursion."""
+        """The name of the parameter that is the exponent of the teachers inside the recursion."""
         return "inner_rationality" if self.is_teacher else "rationality"
 
     @property
@@ -222,7 +227,7 @@ class Family:
     def from_line(self, points: Array) -> Array:
         """Return the values of the parameters `columns`, (..., p), from their logits.
 
-        The logit of a parameter is logit((value - low) / (high - low)), with its bounds.
+        With the parameter's bounds, the logit is logit((value - low) / (high - low)).
         """
         low, high = self.low[self.columns], self.high[self.columns]
         return low + (high - low) * expit(points)
@@ -235,7 +240,7 @@ class Family:
     def has_recursion(self, depth: float) -> bool:
         """Whether a recursion of finite depth >= 1 is computed for a person of this depth.
 
-        The learner in mind may be recursive, or the rule that updates this learner's belief.
+        The depth is that of the learner in mind, or of the rule that updates this learner's belief.
         """
         depths = self.learner_depth(depth), self.followed_depth(depth)
         return any(1 <= used < math.inf for used in depths)
@@ -273,14 +278,28 @@ def as_depths(depth: Any) -> tuple[float, ...]:
     return tuple(sorted(set(found)))
 
 
-def _bounded(name: str, value: Any, low: float, high: float = MOST) -> tuple[float, float]:
-    """Return the bounds of a parameter, or raise an error if they are not allowed."""
+def _bounded(
+    name: str, value: Any, low: float, high: float, start: str = "", end: str = ""
+) -> tuple[float, float]:
+    """Return the bounds of a parameter, or raise an error if they are not allowed.
+
+    Parameters
+    ----------
+    name, value
+        The name of the parameter in the error, and its value or bounds.
+    low, high
+        The limits of the bounds.
+    start, end
+        The text of the argument of `Family` before and after its value; by default "name=" and "".
+    """
+    start = start or f"{name}="
     ends = as_numbers(value if isinstance(value, Iterable) else (value, value)).tolist()
     if len(ends) != 2 or not low <= ends[0] <= ends[1] <= high:
         raise CobayesError(
             f"{name} is {value!r}; expected a number, or a pair of finite bounds, from {low:g} "
             f"to {high:g}.",
-            f"write {name}=1.0 to fix it, or {name}=(0.0, 1.0) to estimate it.",
+            # These values are within the limits of every parameter.
+            f"write {start}1.0{end} to fix it, or {start}(0.1, 1.0){end} to estimate it.",
         )
     return ends[0], ends[1]
 

@@ -25,7 +25,7 @@ from cobayes.people.result import Estimates, Fit, Progress, group_rows, teller, 
 # Responses per chunk. With this number, and 36 options per response, the arrays of one evaluation
 # fit the processor's cache.
 CHUNK_ROWS = 4_000
-# The number of draws by Laplace's method from which the coordinates of NUTS are chosen.
+# The number of draws by Laplace's method that set the coordinates of NUTS.
 NUM_GUESSES = 500
 # `fit_group` warns if the effective number of candidates is below this share of `num_draws`.
 LEAST_EFFECTIVE = 0.05
@@ -50,24 +50,26 @@ def score(
     ``rank`` of the chosen option (1: the likeliest), ``belief`` in the truth before and
     ``belief_after`` the response, ``entropy`` and ``entropy_after`` of these beliefs, and
     ``information_gain``: the Kullback-Leibler divergence of the belief after from the belief
-    before, in nats. For learners, the belief is in the guessed or rated hypothesis. A user's column
-    with the name of an added column, such as ``rank``, is renamed to ``rank_given``.
+    before (all three in nats). For learners, the belief is in the guessed or rated hypothesis. For
+    ratings, ``probability`` is the rating without its error, and ``log_likelihood`` the logarithm
+    of a density. A user's column with the name of an added column, such as ``rank``, is renamed to
+    ``rank_given``.
 
     Parameters
     ----------
     choices
         A table with the columns person, problem, round, hypothesis, datum: a DataFrame, a mapping
-        or a file. With a column ``count``, each row stands for this number of equal first
-        responses; person and round are then not needed.
+        or a file. With a column ``count``, each row stands for this number of equal responses in
+        first rounds; person and round are then not needed.
     problems
-        A mapping from name to matrix or task, a folder of model files, or one matrix.
+        A mapping from name to matrix or task, a folder of model files, or one matrix or task.
     depth, rationality, lapse
         As in `Family`.
     priors
-        A mapping from problem to prior, or a table (or file) with the columns problem, hypothesis
-        and prior; uniform by default.
+        A mapping from problem to prior (from "*" if one matrix is given), or a table (or file) with
+        the columns problem, hypothesis and prior; uniform by default.
     **settings
-        Further settings of `Family`, with numbers for all parameters.
+        Further settings of `Family`, with numbers for all parameters; ``noise`` is 0.1 by default.
 
     Returns
     -------
@@ -86,7 +88,7 @@ def score(
     free = family.free_names()
     if free or len(family.depth) > 1:
         raise CobayesError(
-            f"{(*free, 'depth')[0]} is not a single number; a score needs all parameters.",
+            f"{(*free, 'depth')[0]} is not a single number; a score needs one for each parameter.",
             "give one number for each parameter, or use people.fit to estimate parameters.",
         )
     table = read_choices(choices, read_problems(problems, priors), family.response)
@@ -118,8 +120,8 @@ def fit(
         The column whose values are the units: each unit has a separate fit. None pools all people.
     intervals
         "profile" (profile likelihood and chi-squared quantile), "information" (normal
-        approximation; faster, but with too low coverage for parameters near a bound, such as small
-        lapses) or None.
+        approximation; faster, but its coverage is too low for parameters near a bound, such as
+        small lapses) or None (no intervals).
     confidence
         Confidence level of the intervals.
     num_starts
@@ -178,26 +180,27 @@ def fit_group(
 ) -> GroupFit:
     """Fit a hierarchical model: people's parameters are normally distributed around a group mean.
 
-    Estimates of people with little information in their responses are shrunk towards the group. The
-    likelihood is summed over a person's possible depths.
+    The less information a person's responses carry, the closer the person's estimate is to the
+    group. The likelihood of a person is summed over the depths, weighted by their shares.
 
     Parameters
     ----------
     choices, problems, priors
         As in `score`.
     family
-        As in `fit`. Parameters are normally distributed after a logit transform between their
-        bounds.
+        As in `fit`. Parameters are normally distributed after a logit transform of their position
+        between the bounds.
     method
         "laplace": a normal approximation for every person at every depth, corrected by importance
         sampling. "nuts": four chains of NumPyro's sampler (``pip install '.[people-groups]'``),
-        which take several times longer. With ratings, or free parameters of the learner in mind,
-        NUTS is slower by another factor of about ten.
+        which take several times as long. With ratings, or free parameters of the learner in mind,
+        NUTS takes another ten times as long.
     rng
         Anything that `numpy.random.default_rng` accepts.
     num_draws
-        The number of draws of the posterior. The four chains of NUTS have together at least 800
-        draws; they continue until R-hat is below 1.01, or until four times this number of draws.
+        The number of draws of the posterior. The four chains of NUTS together make at least this
+        number or 800, whichever is larger. They continue until every R-hat is below 1.01, up to
+        four times the larger number.
     progress
         A function that is called with a text and the finished share, 0 to 1.
 
@@ -227,7 +230,8 @@ def fit_group(
     alone = fit(choices, problems, family, priors=priors, intervals=None, progress=one_by_one)
     if len(alone.family.depth) == 1 and not alone.family.free_names():
         raise CobayesError(
-            "the family has one depth and no free parameter.", "free one: rationality=(0.0, 20.0)."
+            "the family has one depth and no free parameter.",
+            "give bounds to a parameter, such as rationality=(0.0, 20.0), or several depths.",
         )
     if method == "nuts":
         guess = draw_group(alone, NUM_GUESSES, random, part("", 0.2, 0.3))
@@ -236,8 +240,8 @@ def fit_group(
         found = draw_group(alone, num_draws, random, part("", 0.2, 1.0))
         if (effective := found.group_effective.min()) < LEAST_EFFECTIVE * num_draws:
             warn_user(
-                f"the {num_draws} draws of the group are worth {effective:.0f} independent ones: "
-                'the approximation is poor here; use method="nuts", or free fewer parameters.'
+                f"the {num_draws} draws of the group are worth {effective:.0f} independent draws, "
+                'so estimates are inaccurate; use method="nuts", or free fewer parameters.'
             )
     tell("done", 1.0)
     return found
@@ -273,10 +277,10 @@ def _collect(
 
 
 def _identified(likelihood: Likelihood, found: Maximum) -> NDArray[np.bool_]:
-    """Return which parameters are identified by the responses, (u, p).
+    """Return whether the responses identify each parameter, (u, p).
 
     If the responses have no information about a linear combination of the parameters, all
-    parameters in this combination are unidentified.
+    parameters in this combination are not identified.
     """
     width = likelihood.high - likelihood.low
     counts = np.bincount(likelihood.units)[:, None, None]
@@ -290,7 +294,7 @@ def _interval_ends(
 ) -> Array:
     """Return the lower and the upper ends of the intervals, (2, u, p).
 
-    The interval of a parameter that is not identified spans its bounds.
+    The interval of a parameter that is not identified goes from bound to bound.
     """
     low, high = likelihood.low, likelihood.high
     quantile = float(chdtri(1, 1.0 - confidence))
@@ -331,8 +335,8 @@ def _require_possible(
         if len(ruled_out):
             rows, hint = ruled_out, "drop these rows"
             message = (
-                f"{len(rows)} choices show a datum that is impossible under the truth, the first "
-                f"in row {rows[0] + 1}; without a lapse their likelihood is zero"
+                f"row {rows[0] + 1}: the datum is impossible under the truth (number of such rows: "
+                f"{len(rows)}), and without a lapse its probability is zero"
             )
     if "person" in table.frame.columns:
         people = table.frame["person"].iloc[rows].astype(str).unique()

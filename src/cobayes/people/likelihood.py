@@ -1,7 +1,7 @@
 """The likelihood of responses, with exact derivatives.
 
-Axes: responses (t) with their options (k), units (u: people, or one unit for all people) and free
-parameters (p); other axes and jets as in `cobayes.people.model`.
+Axes: responses (t), options of a response (k), units (u: people, or one unit for all people) and
+free parameters (p); other axes and jets as in `cobayes.people.model`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ SMALLEST_PROBABILITY = 1e-100
 
 
 class Evaluation(NamedTuple):
-    """Log-likelihood (u,), gradient (u, p) and expected information (u, p, p) of units or rows."""
+    """Log-likelihood (u,), gradient (u, p) and expected information (u, p, p) of units or rows.
+
+    The information of ratings is approximate; see `_rated`.
+    """
 
     value: Array
     gradient: Array
@@ -34,8 +37,8 @@ class Evaluation(NamedTuple):
 class Likelihood:
     """The likelihood of one depth for all units.
 
-    Parameters are arrays (units, free parameters) in the order of `names`. Beliefs in a situation
-    are computed once, unless a free parameter changes them: then each unit has its own.
+    Parameters are arrays (units, free parameters) in the order of `names`. The beliefs in a
+    situation are computed once for all units, or once per unit if a free parameter changes them.
 
     Parameters
     ----------
@@ -44,7 +47,7 @@ class Likelihood:
     groups
         The rows of every unit.
     scores, features
-        Options and features of these rows, if already computed.
+        Options and features of the rows in `groups`, if already computed.
 
     Attributes
     ----------
@@ -94,7 +97,7 @@ class Likelihood:
     def take(self, units: Positions, *, is_pooled: bool = False) -> Likelihood:
         """Return the likelihood of some units, or of all their rows as one unit.
 
-        A unit may occur several times.
+        `units` may contain a unit several times.
         """
         places = [np.arange(int(self._starts[unit]), int(self._ends[unit])) for unit in units]
         kept = np.concatenate(places)
@@ -105,7 +108,7 @@ class Likelihood:
         )
 
     def from_line(self, points: Array) -> Array:
-        """Return the parameters (..., p) from the logits of their positions between the bounds."""
+        """Return parameters (..., p) from their logits, logit((value - low) / (high - low))."""
         return self.low + (self.high - self.low) * special.expit(points)
 
     def on_line(self, points: Array, units: Positions | None = None) -> Evaluation:
@@ -130,7 +133,8 @@ class Likelihood:
         Yields
         ------
         rows, places : ndarray
-            Positions of the rows of this level, and of their situations in the next arrays.
+            Positions of the rows of this level, and for each row the position of its situation on
+            the axis b of the next three arrays.
         belief, posterior, followed : ndarray
             Jets of log-beliefs: before the datum, (b, m); after each possible datum, (b, n, m), of
             the learner in mind; and by the rule that updates the belief from round to round
@@ -247,7 +251,8 @@ def _rated(
 ) -> Evaluation:
     """Return the log-likelihood of each rating, with its gradient and information.
 
-    A rating is the belief plus a normal error, censored at 0 and at 1.
+    A rating is the probability of a guess plus a normal error, censored at 0 and at 1. The
+    information is that of a rating without censoring, which is larger.
 
     Parameters
     ----------
@@ -256,7 +261,7 @@ def _rated(
     believed, slope
         (t,) and (t, p): the rating without an error, and its derivatives.
     noise
-        (t,): standard deviation.
+        (t,): standard deviation of the error.
     noise_at
         Position of the noise among the free parameters; None if it is fixed.
     """

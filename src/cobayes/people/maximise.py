@@ -1,7 +1,7 @@
 """Maxima of the likelihoods of many units within bounds, and profiles of single parameters.
 
-Units (people) have the same few parameters. One step of Fisher scoring is made for all units
-together, each with its own damping; units that have converged are left out.
+All units (people) have the same few parameters. Each step of Fisher scoring is computed for all
+units that have not converged; every unit has its own damping.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ NUM_POINTS = 40
 MAX_STEPS = 200
 # Smallest distance of starting points from the bounds, relative to the range between them.
 MARGIN = 0.005
-# A unit has converged if the expected gain of log-likelihood in the next step is below this.
+# A unit has converged if the next step is expected to raise its log-likelihood by at most this.
 GAIN_TOLERANCE = 1e-8
-# The first damping: the share of a parameter's information that is added to it to shorten the step.
+# The first damping. Damping is the share of a parameter's information that is added to this
+# information, which shortens the step.
 DAMPING = 1e-3
-# In the damping, the information of every parameter is at least this share of the largest one.
+# For the damping, the information of a parameter is taken to be at least this share of the largest.
 LEAST_DAMPED = 1e-5
-# The maximisation stops when the damping exceeds this.
+# The maximisation of a unit stops when its damping exceeds this.
 MAX_DAMPING = 1e12
 
 
@@ -41,10 +42,11 @@ class Maximum(NamedTuple):
     value : ndarray
         (units,): log-likelihoods; minus infinity if a response has probability zero.
     information : ndarray
-        (units, free, free): the expected information there.
+        (units, free, free): the expected information at the maximum.
     is_converged : ndarray
-        (units,): whether the expected gain of a further step is below the tolerance. False if the
-        largest number of steps was reached, or no shorter step raised the likelihood.
+        (units,): whether a further step without damping would raise the log-likelihood by at most
+        `GAIN_TOLERANCE`, as predicted from the gradient and the information. False also if the
+        likelihood is zero at the starting point.
     """
 
     parameters: Array
@@ -56,12 +58,13 @@ class Maximum(NamedTuple):
 def climb(likelihood: Likelihood, num_starts: int = 4) -> Maximum:
     """Maximise from several starting points; return the best maximum.
 
-    The first starting point is the middle of the usual ranges. The others have the highest
-    likelihood among fixed points between the bounds.
+    The first starting point is the middle of the usual ranges. The others are, for each unit, the
+    points with the highest likelihood among `NUM_POINTS` points, which are the same in every call.
     """
     low, high, every = likelihood.low, likelihood.high, np.arange(likelihood.num_units)
     usual = np.array([0.5 * sum(likelihood.family.usual(name)) for name in likelihood.names])
-    # Cubes put more points near the lower bounds, where rationality and lapse usually are.
+    # Cubes put more points near the lower bounds, where rationality and lapse usually are. Weights,
+    # which may be negative, start in the middle half of their range.
     spread = np.random.default_rng(20200).random((NUM_POINTS, len(low))) ** 3
     spread[:, low < 0.0] = 0.25 + 0.5 * spread[:, low < 0.0]
     # The gradient may vanish at a bound: start inside.
@@ -97,7 +100,7 @@ def maximise(
     low, high
         The bounds, (free,).
     fixed
-        Position of a parameter that stays where it is; -1: none.
+        Position of a parameter that keeps its starting value; -1: none.
     """
     is_fixed = np.arange(start.shape[1]) == fixed
     parameters = start.copy()
@@ -117,7 +120,7 @@ def maximise(
             break
         trial = np.clip(parameters[active] + step, low, high)
         new = evaluate(trial, active)
-        # Steps without gain are accepted, too: near the maximum the gain may be below rounding.
+        # Steps without gain are accepted, too: near the maximum rounding may hide the gain.
         better = new.value >= value[active]
         took, kept = active[better], active[~better]
         curvature[took] = _curvature(
@@ -139,8 +142,8 @@ def _step(gradient, information, damping, blocked, width) -> tuple[Array, Array]
     scaled = information * moving[:, :, None] * moving[:, None, :]
     diagonal = np.einsum("upp->up", scaled)
     # `floor` keeps steps short in directions without information. If a response was a lapse, the
-    # curvature in one direction may be far larger than its expected information, and the step in
-    # this direction is too long. With LEAST_DAMPED less damping is enough to shorten it.
+    # curvature in a direction may be far larger than the expected information, so that the step is
+    # too long. Because of LEAST_DAMPED, a smaller damping is enough to shorten such a step.
     largest = diagonal.max(axis=1, keepdims=True, initial=0.0)
     floor = 1e-10 * (1.0 + largest)
     added = damping[:, None] * np.maximum(diagonal, LEAST_DAMPED * largest) + floor + blocked
@@ -151,10 +154,11 @@ def _step(gradient, information, damping, blocked, width) -> tuple[Array, Array]
 
 
 def _curvature(information: Array, step: Array, change: Array) -> Array:
-    """Return the expected information, corrected to the curvature seen along the last step.
+    """Return the expected information, corrected to the curvature measured along the last step.
 
-    The two differ where a response was a lapse, and plain scoring would oscillate around the
-    maximum. The correction is the formula of Broyden, Fletcher, Goldfarb and Shanno.
+    If a response was a lapse, curvature and expected information differ, and scoring without this
+    correction would oscillate around the maximum. The correction is the formula of Broyden,
+    Fletcher, Goldfarb and Shanno.
     """
     along = np.einsum("upq,uq->up", information, step)
     expected, seen = (np.einsum("up,up->u", step, other) for other in (along, change))
@@ -167,14 +171,14 @@ def _curvature(information: Array, step: Array, change: Array) -> Array:
 def profile(
     likelihood: Likelihood, maximum: Maximum, column: int, bound: float, drop: float
 ) -> Array:
-    """Return the values at which the profile log-likelihood has fallen by `drop`, (u,).
+    """Return the parameter values at which the profile log-likelihood has fallen by `drop`, (u,).
 
-    The value lies between the maximum and `bound`; it is the bound if the profile falls by less.
+    They lie between the maximum and `bound`; a value is `bound` if the profile falls by less.
 
     Parameters
     ----------
     likelihood, maximum
-        The maximum, and the likelihood that it belongs to.
+        The likelihood of some units, and its maximum.
     column
         Position of the parameter.
     bound
@@ -184,20 +188,19 @@ def profile(
     """
 
     def fall(at: Array, units: Positions) -> Array:
-        """Return the square root of the fall of the profile, minus that of `drop`."""
+        """Return the square root of the fall of the profile log-likelihood, minus sqrt(drop)."""
         # At a bound the expected information can be so large that no step leaves the bound.
         start = _inside(likelihood, maximum.parameters[units])
         start[:, column] = at
         own = likelihood.take(units)
         found = maximise(own.evaluate, start, own.low, own.high, column)
-        # The square root of the loss of log-likelihood is nearly linear in the parameter, so that
-        # `find_root` needs few steps.
-        lost = np.sqrt(np.maximum(maximum.value[units] - found.value, 0.0)) - np.sqrt(drop)
-        return np.where(np.isfinite(lost), lost, 1e3)
+        # The square root is nearly linear in the parameter, so that `find_root` needs few steps.
+        excess = np.sqrt(np.maximum(maximum.value[units] - found.value, 0.0)) - np.sqrt(drop)
+        return np.where(np.isfinite(excess), excess, 1e3)
 
     units = np.arange(likelihood.num_units)
     ends = maximum.parameters[:, column], np.full(len(units), bound)
     tolerances = {"fatol": 1e-4, "xrtol": 1e-9}
     found = find_root(fall, ends, args=(units,), tolerances=tolerances, maxiter=30)
-    # Without a change of sign there is no root.
+    # Status -1: no change of sign, since the profile falls by less than `drop` up to the bound.
     return np.where(found.status == -1, bound, found.x)

@@ -1,9 +1,10 @@
 """The model of a person: beliefs of the learner in mind, and responses, with exact derivatives.
 
-Axes: situations (b), data (n), hypotheses (m), responses (t) with their options (k) and free
-parameters (p). A *jet* is an array with a leading axis of length 1 + q: the value, then its
-derivatives with respect to the q free parameters that change the learner whom a person has in mind.
-If a logarithm is minus infinity, its derivatives are zero.
+The *learner in mind* is the learner whom a teacher imagines; if the person is a learner, it is the
+person. Axes: situations (b), data (n), hypotheses (m), responses (t), options of a response (k) and
+free parameters (p). A *jet* is an array with a leading axis of length 1 + q: the value, then its
+derivatives with respect to the q free parameters that change the learner in mind. If a logarithm is
+minus infinity, its derivatives are zero.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def constant(value: Array, num_tangents: int = 0) -> Array:
 def normalise(logs: Array, axis: int) -> Array:
     """Normalise a jet of logarithms along an axis that is counted from the end (-1: the last).
 
-    Slices that are all minus infinity are not changed.
+    A slice that is minus infinity everywhere is not changed.
     """
     peak = logs[0].max(axis=axis, keepdims=True)
     peak = np.where(np.isfinite(peak), peak, 0.0)
@@ -48,7 +49,7 @@ def normalise(logs: Array, axis: int) -> Array:
 
 
 def first_beliefs(problems: Sequence[Problem], temperature: Array, num_hypotheses: int) -> Array:
-    """Return learners' first beliefs, log prior * temperature, normalised: a jet (b, m)."""
+    """Return first beliefs, prior ** temperature, normalised: a jet (b, m) of logarithms."""
     prior = np.zeros((len(problems), num_hypotheses))
     for row, problem in zip(prior, problems, strict=True):
         row[: len(problem.prior)] = problem.prior
@@ -63,14 +64,14 @@ def think(
 ) -> tuple[Array, Array]:
     """Return posteriors of the learner in mind, and posteriors by the rule that updates its belief.
 
-    Both are jets of log L(h | d), (b, n, m). `Family.other` sets the depth of the second rule.
+    Both are jets of log L(h | d), (b, n, m). The second rule has the depth `Family.followed_depth`.
 
     Parameters
     ----------
     family, depth
         The person's family and depth.
     tables, index
-        The table of every situation.
+        The tables, and the position of each situation's table, (b,).
     belief
         A jet (b, m) of logarithms: the learner's belief before the datum.
     exponent
@@ -126,12 +127,12 @@ def _cooperative(tables: Tables, index: Positions, belief: Array) -> Array:
 def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: Array) -> Array:
     """Return the jet of log L at infinite depth, by the implicit function theorem.
 
-    Let L be the posteriors, T the likelihoods, theta the belief, b the logarithms of the column
-    factors, and lambda, for each column, the ratio of the total belief to the total data prior of
-    its block. The scaled matrix keeps its column sums theta and its row sums, lambda times the data
-    prior, if (1 - T'L) db = d log theta - d log lambda: one linear system of m unknowns per
-    situation. If two blocks have equal ratios, the limit has only one-sided derivatives; the
-    derivative with fixed blocks is returned.
+    Let L be the posteriors, T the likelihoods, theta the belief and b the logarithms of the column
+    factors. Let lambda be, for the columns of a block, the block's total belief divided by its
+    total data prior. The column sums of the scaled matrix are theta, and its row sums are lambda
+    times the data prior. Differentiated, these conditions are (1 - T'L) db = d log theta - d log
+    lambda: one linear system of m unknowns per situation. If two blocks have equal ratios, the
+    limit has only one-sided derivatives; the derivative with fixed blocks is returned.
 
     Parameters
     ----------
@@ -148,11 +149,12 @@ def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: 
     connected = (mixing > 0.0) | np.eye(num_hypotheses, dtype=bool)
     for _ in range(num_hypotheses.bit_length()):
         connected = np.einsum("bij,bjk->bik", connected, connected, dtype=np.int64) > 0
-    # Beliefs relative to their block's total, which may itself be below the range of float64.
+    # Beliefs divided by their block's total, which may itself be below the range of float64.
     in_block = np.where(connected, belief[0, :, None, :], -np.inf)
     share = np.exp(normalise(in_block[None], axis=-1)[0])
-    # The derivative of a block's log ratio is the weighted mean of the derivatives of its beliefs.
+    # The derivative of log lambda is the mean of the block's d log theta, weighted by `share`.
     right = belief[1:] - np.einsum("bjk,qbk->qbj", share, belief[1:])
+    # 1 - T'L leaves the mean of db in a block undetermined; adding `share` sets this mean to zero.
     system = np.eye(num_hypotheses) - mixing + share
     change = np.linalg.solve(system[None], right[..., None])[..., 0]
     change = np.where(believed, change, 0.0)
@@ -171,7 +173,7 @@ def after_datum(followed: Array, belief: Array, places: Positions, datum: Positi
         Jets: the posteriors (b, n, m) by the rule that updates the belief (`Family.other`), and the
         belief before the datum (b, m).
     places, datum
-        The situation of each belief, and its datum.
+        For each new belief, the position of its situation among b, and the datum shown there.
     """
     found = followed[:, places, datum]
     kept = ~np.isfinite(found[0]).any(axis=1)
@@ -187,8 +189,8 @@ class Scores(NamedTuple):
     utility : ndarray
         A jet (t, k); zero if the utility is minus infinity.
     log_base : ndarray
-        (t, k): log weights without utilities; minus infinity for options that are chosen by lapses
-        only.
+        (t, k): logarithms of the softmax weights without utilities and features; minus infinity for
+        options that are chosen by lapses only.
     even : ndarray
         (t, k): probability of each option in a lapse; zero if the option is not available.
     """
@@ -218,7 +220,7 @@ def score_options(
     family, depth
         The person's family and depth.
     tables, index
-        The table of every response.
+        The tables, and the position of each response's table, (t,).
     about
         (t,): the truth for teachers, the datum for learners.
     posterior
@@ -244,9 +246,9 @@ def score_options(
     possible = np.isfinite(utility[0]) & available
     utility[:, ~possible] = 0.0
     # If the learner in mind has excluded the truth, all data that are possible under the truth have
-    # equal utility.
-    hopeless = ~possible.any(axis=1)
-    possible[hopeless] = allowed[hopeless]
+    # equal utility. Learners guess uniformly after a datum that every hypothesis excludes.
+    excluded = ~possible.any(axis=1)
+    possible[excluded] = allowed[excluded]
     even = available / available.sum(axis=1, keepdims=True)
     return Scores(utility, np.where(possible, log_base, -np.inf), even)
 

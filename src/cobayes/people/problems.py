@@ -1,7 +1,8 @@
 """The problems of a study, and the situations in which people responded.
 
-A situation is a problem together with the data shown so far. In one situation, all people with the
-same parameters have the same belief. Tables of several sizes are padded with zeros to one shape.
+A situation is a problem together with the data shown so far. In the same situation, all people with
+the same parameters have the same belief. Tables of different sizes are padded with zeros to one
+shape.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ class Problem:
         prior = self.task.data_prior_at(state)
         if prior is not None and not prior.any():
             raise CobayesError(
-                f"problem {self.name!r}: a choice was made, but no datum was available.",
-                "check the table of choices: the task had ended before.",
+                f"problem {self.name!r}: a lesson continues after its last available datum.",
+                "drop the later rounds of the lesson; in a simulation, ask for fewer rounds.",
             )
         return self._rule.at(state)
 
@@ -70,7 +71,7 @@ class Problem:
 
 
 class Tables:
-    """The distinct tables of some situations, in logarithms.
+    """The distinct tables of some situations: logarithms of matrices and of data priors.
 
     Parameters
     ----------
@@ -80,16 +81,16 @@ class Tables:
     Attributes
     ----------
     index : ndarray
-        The table of every situation.
+        The position of every situation's table.
     rules : list of Rule
         SCBI on each table.
     log_matrix, log_likelihood : ndarray
-        (tables, n, m): the matrices, and the literal teacher T_0; minus infinity for zeros and for
-        data that are not available.
+        (tables, n, m): the matrices, and the literal teachers T_0 (matrices with normalised
+        columns); minus infinity for zeros and for data that are not available.
     log_data_prior : ndarray
         (tables, n); minus infinity for data that are not available.
     num_hypotheses : ndarray
-        (tables,): without padding.
+        (tables,): the numbers of hypotheses, without padding.
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
@@ -111,10 +112,10 @@ class Tables:
 
 
 class Situations:
-    """The distinct situations of a table of responses: pairs of a problem and its history.
+    """The distinct situations of a table of responses: pairs of a problem and a history.
 
-    The history is the sequence of data shown before. The history of a situation's parent lacks the
-    last datum.
+    A history is the sequence of data shown before. The parent of a situation has the same history
+    without the last datum.
 
     Parameters
     ----------

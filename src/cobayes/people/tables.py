@@ -20,7 +20,7 @@ from cobayes.errors import CobayesError, warn_user
 from cobayes.people.problems import Array
 from cobayes.reading import existing_file, read_parquet_frame, read_text
 
-# Columns of labels: a label such as 01 or 1e3 is not a number.
+# Columns of labels are read as texts, so that the labels 01 and 1e3 do not become numbers.
 _LABELS = ("person", "problem", "hypothesis", "datum", "guess", "lesson")
 
 
@@ -36,7 +36,7 @@ def read_frame(table: Any, names: Mapping[str, str] | None = None) -> pd.DataFra
     """
     names, source = dict(names or {}), "the table"
     if isinstance(table, (str, Path)):
-        # Columns that are renamed hold labels, too: 01 stays 01.
+        # Renamed columns are read as texts, too, because they may contain labels.
         source = str(table)
         frame = _from_file(existing_file(table), [*_LABELS, *names.values()])
     else:
@@ -69,14 +69,14 @@ def _from_file(file: Path, labels: Sequence[str]) -> pd.DataFrame:
 
 
 def place_of(frame: pd.DataFrame, row: int, column: str) -> str:
-    """Return where a cell is, for a message."""
+    """Return the row and column of a cell as a text for a message."""
     return f"row {int(frame.index[row]) + 1} of the table, column {column!r}"
 
 
 def require(
     frame: pd.DataFrame, good: Any, column: str, message: str, hint: str | None = None
 ) -> None:
-    """Raise an error about the first bad cell, whose content replaces {} in the message."""
+    """Raise an error about the first cell that is not good; {} in `message` becomes its content."""
     bad = np.flatnonzero(~np.asarray(good, dtype=bool))
     if len(bad):
         message = message.replace("{}", repr(frame[column].tolist()[bad[0]]))
@@ -96,12 +96,12 @@ def filled(frame: pd.DataFrame, column: str) -> Any:
 
 
 def _is_unicode(cell: Any) -> bool:
-    """Tell whether a cell is free of invalid Unicode, which pandas cannot group."""
+    """Tell whether a cell has no lone surrogate, with which pandas cannot group."""
     return not isinstance(cell, str) or not any("\ud800" <= letter <= "\udfff" for letter in cell)
 
 
 def read_column(frame: pd.DataFrame, column: str) -> Array:
-    """Return a column of finite numbers, or raise an error that names the first other cell.
+    """Return a column of finite numbers; raise an error that names the first invalid cell.
 
     A text such as 0,25 is read as a number, with a warning.
     """
@@ -121,7 +121,7 @@ def read_column(frame: pd.DataFrame, column: str) -> Array:
 
 
 def as_numbers(cells: Iterable[Any]) -> Array:
-    """Return numbers; NaN where a cell holds no number."""
+    """Return the cells as numbers; NaN for a cell that is not a number."""
 
     def number(cell: Any) -> float:
         try:
@@ -133,7 +133,7 @@ def as_numbers(cells: Iterable[Any]) -> Array:
 
 
 def as_text(value: Any) -> str:
-    """Return a label as text: 1.0 as "1", since pandas turns integers beside a NaN into floats."""
+    """Return a label as text; 1.0 is "1", since pandas turns integers beside a NaN into floats."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip()
