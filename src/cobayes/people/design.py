@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from cobayes._input.validation import generator, instance, whole_number
+from cobayes._input.validation import generator, instance, number_between, whole_number
 from cobayes._intervals import exact_interval
 from cobayes._output import percent
 from cobayes.errors import CobayesError, warn_user
@@ -25,13 +25,13 @@ from cobayes.people.problems import Array, Positions, Problem
 from cobayes.people.result import Fit, Progress, teller
 from cobayes.people.simulate import require_affordable_lessons, require_known, simulate
 
-# Lower bound on the time of a fit in seconds per response and depth. A fit with intervals of 12,000
-# responses at five depths takes 2 s (``python -m benchmarks.people_accuracy speed``).
+# Lower bound on the time of a fit in seconds per response and depth. A fit of 12,000 responses at
+# five depths, with intervals, takes at least 2 s (``python -m benchmarks.people_accuracy speed``).
 SECONDS_PER_FIT = 2e-5
 # The number of people fitted between two reports of progress.
 BLOCK = 50
-# The range of a parameter is divided into this number of intervals of equal probability. With more
-# intervals, too few draws would fall into each interval.
+# The range of a parameter is divided into this number of intervals of equal probability. In more
+# intervals, there would be too few draws per interval.
 NUM_INTERVALS = 20
 # The largest number of response probabilities that are computed at once.
 CHUNK = 2_000_000
@@ -44,19 +44,20 @@ class Recovery:
     Attributes
     ----------
     table : DataFrame
-        One row per person: ``depth``, ``depth_estimate``, and the true parameters. For every free
-        parameter such as ``lapse`` also ``lapse_estimate``, ``lapse_low`` and ``lapse_high``, from
-        the fit at the true depth.
+        One row per person: true and estimated depth (``depth``, ``depth_estimate``), and the true
+        parameters. For every free parameter such as ``lapse`` also ``lapse_estimate``,
+        ``lapse_low`` and ``lapse_high``, from the fit at the true depth.
     confusion : DataFrame
-        Rows are true depths, columns estimated depths. An entry is the share of the people with
-        the true depth whose likelihood is highest at the estimated depth.
+        Rows are true depths, columns estimated depths. An entry is the share, among people with the
+        true depth, of those whose likelihood is highest at the estimated depth.
     coverage : DataFrame
         One row per free parameter. ``num_identified`` is the number of people for whom the
         parameter is identified. For these people, ``coverage`` is the share of intervals that
-        contain the truth, ``coverage_low`` and ``coverage_high`` are the ends of its exact 95 %
-        interval, ``bias`` and ``rmse`` describe the errors of the estimates, and ``correlation``
-        is that of truth and estimate. ``median_width`` is over the intervals of all people; the
-        interval of a parameter that is not identified goes from bound to bound.
+        contain the truth (its exact 95 % interval: ``coverage_low`` to ``coverage_high``), ``bias``
+        is the mean and ``rmse`` the root mean square of estimate minus truth, and ``correlation``
+        is the correlation of truth and estimate. ``median_width`` is the median width of the
+        intervals of all people; the interval of a parameter that is not identified goes from bound
+        to bound.
     num_choices : int
         Responses per person.
 
@@ -102,6 +103,8 @@ def recover(
 ) -> Recovery:
     """Simulate people from a family on a design and fit the same family to them.
 
+    The true hypothesis of each lesson is drawn uniformly, whatever the prior.
+
     Parameters
     ----------
     family
@@ -113,16 +116,16 @@ def recover(
     num_rounds, num_lessons
         Responses per lesson, and lessons per person and problem.
     parameters
-        True values: a number, or a range from which values are drawn uniformly. By default
-        rationality is between 1 and 6, lapse below 0.2 and weights between -2 and 2, within the
-        family's bounds.
+        By name, a true value, or a range from which true values are drawn uniformly. By default
+        rationality is between 1 and 6, lapse below 0.2 and weights between -2 and 2. A number
+        outside of the family's bounds is replaced by the nearest bound.
     confidence
         Confidence level of the intervals whose coverage is counted.
     rng
         Anything that `numpy.random.default_rng` accepts.
     seconds
-        A time limit in seconds: people who were not fitted in time are left out. The first 50
-        people are always fitted.
+        A time limit in seconds, >= 0; by default there is none. People who were not fitted in time
+        are left out, but the first 50 people are always fitted.
     progress
         A function that is called with a text and the share of people done, 0 to 1.
 
@@ -139,6 +142,8 @@ def recover(
     30
     """
     whole_number(num_people, "num_people", 1)
+    if seconds is not None:
+        number_between(seconds, "seconds", 0.0, float("inf"), closed="both")
     random, tell = generator(rng), teller(progress)
     known, family = read_problems(problems, priors), as_family(family)
     require_affordable_lessons(
@@ -226,8 +231,8 @@ def informative(
     """Rank trials by the expected information gain, in nats, from one response of a person.
 
     The expected information gain is the mutual information of the response and the depth, or of
-    the response and a parameter whose range is divided into twenty intervals. The sum over
-    responses is exact; the mean over people is estimated from random draws of people.
+    the response and a parameter whose range is divided into twenty intervals of equal probability.
+    The sum over responses is exact; the mean over people is estimated from random draws of people.
 
     Parameters
     ----------
@@ -239,7 +244,7 @@ def informative(
         "depth", or a free parameter such as "rationality".
     given
         The fit from which people are drawn: new people from the group of a `GroupFit`, or the
-        people of a `Fit`, with depths weighted by BIC. By default depths are drawn uniformly,
+        people of a `Fit`, with depths weighted by BIC. Without a fit, depths are drawn uniformly,
         rationality between 1 and 6, the lapse below 0.2 and weights between -2 and 2.
     rng
         Anything that `numpy.random.default_rng` accepts.
@@ -267,13 +272,13 @@ def informative(
     if fit and (fit.family.names, fit.family.depth) != (family.names, family.depth):
         raise CobayesError(
             "the fit has other depths or parameters than the family.",
-            "give the family of the fit, or leave the family out.",
+            "give the family of the fit, or omit the family.",
         )
     if family.response == "rating":
         raise CobayesError("ratings have no options to sum over.", 'use response="guess".')
     if about not in (("depth",) if len(family.depth) > 1 else ()) + family.free_names():
         raise CobayesError(
-            f"about is {about!r}, which is fixed in the family.",
+            f"about is {about!r}, which is not free in the family.",
             "choose 'depth' if the family has several depths, or a free parameter.",
         )
     whole_number(num_draws, "num_draws", NUM_INTERVALS)
@@ -282,7 +287,7 @@ def informative(
     shown = "hypothesis" if family.is_teacher else "datum"
     trials = [(name, label) for name, own in known.items() for label in own.labels(shown)]
     frame = pd.DataFrame(trials, columns=["problem", shown])
-    # `read_choices` needs responses. They have no effect: all options' probabilities are computed.
+    # `read_choices` needs responses. They have no effect, because all options are summed over.
     answer, kind = ("datum", "datum") if family.is_teacher else ("guess", "hypothesis")
     frame[answer] = [known[name].labels(kind)[0] for name in frame["problem"]]
     table = read_choices(frame.assign(count=1), known, family.response)
@@ -312,7 +317,7 @@ def informative(
 def _draw(
     family: Family, given: Fit | GroupFit | None, count: int, random: np.random.Generator
 ) -> tuple[Positions, Array]:
-    """Draw s people: return the positions of their depths (s,), and all parameters (s, names)."""
+    """Draw s people; return the positions of their depths (s,), and all parameters (s, names)."""
     if given is None:
         table = draw_people(family, count, {}, random)
         depth = np.searchsorted(family.depth, table["depth"].to_numpy())
@@ -330,7 +335,7 @@ def _draw(
 def draw_people(
     family: Family, count: int, ranges: Mapping[str, Any], random: np.random.Generator
 ) -> pd.DataFrame:
-    """Draw people's depths and parameters; return a table with one row per person."""
+    """Draw people, one row each: depths, and parameters from `ranges` or the usual ranges."""
     require_known(ranges, family.names)
     columns: dict[str, Any] = {
         "person": [str(number) for number in range(1, count + 1)],

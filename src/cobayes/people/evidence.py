@@ -21,9 +21,10 @@ from cobayes.people.likelihood import Likelihood
 from cobayes.people.maximise import climb, maximise
 from cobayes.people.result import Fit, Progress, group_rows, teller
 
-# A difference in BIC below WEAK is no evidence for a model, a difference of at least STRONG is
-# strong evidence (Kass and Raftery 1995).
+# Kass and Raftery (1995) call a difference in BIC below WEAK "not worth more than a bare mention",
+# and a difference above STRONG "very strong".
 WEAK, STRONG = 2.0, 10.0
+# Protected exceedance probability from which a model is called the most frequent.
 CONVINCING = 0.95
 # PSIS-LOO fits a Pareto distribution to the largest fifth of the weights, and needs at least five
 # weights for this fit.
@@ -40,15 +41,15 @@ class Comparison:
     Attributes
     ----------
     table : DataFrame
-        One row per model, the best BIC first: ``log_likelihood``, ``per_response``,
-        ``num_parameters``, ``aic``, ``bic``, ``num_best`` (people for whom no other model has an
-        equal or lower BIC), ``frequency``, ``exceedance`` and ``protected`` (see `Exceedance`), and
-        if requested ``cross_validated``, ``loo``, ``loo_stderr`` and ``loo_unreliable`` (the number
-        of responses whose Pareto k exceeds 0.7).
+        One row per model, the lowest BIC first: ``log_likelihood``, ``per_response`` (its mean
+        over responses), ``num_parameters``, ``aic`` and ``bic``; if all fits are by person, ``num_best`` (people for
+        whom no other model has an equal or lower BIC), ``frequency``, ``exceedance`` and
+        ``protected`` (see `Exceedance`); if requested, ``cross_validated``, ``loo``, ``loo_stderr``
+        and ``loo_unreliable`` (the number of responses whose Pareto k exceeds 0.7).
     by_person : DataFrame or None
-        Log evidence of every model for every person, -BIC / 2; None for pooled fits.
+        Log evidence of every model for every person, -BIC / 2; None unless all fits are by person.
     exceedance : Exceedance or None
-        The frequencies of the models, from `by_person`; None for pooled fits.
+        The frequencies of the models, from `by_person`; None unless all fits are by person.
     chance : float
         Log-likelihood of choosing all available options with equal probability; NaN for ratings.
     conclusion : str
@@ -77,7 +78,7 @@ class Comparison:
         return f"{shown}<p>{escape(self.conclusion)}</p>"
 
     def _formats(self) -> Any:
-        """Return the format of each column: criteria to 0.1, shares to 0.001."""
+        """Return the format of each column: one decimal, more for probabilities and means."""
         found: dict[str, Any] = dict.fromkeys(self.table.select_dtypes(float), "{:.1f}".format)
         found |= dict.fromkeys(("frequency", "exceedance", "protected"), probability_text)
         return found | {"per_response": "{:.3f}".format}
@@ -101,7 +102,7 @@ def compare(
     loo
         Whether to estimate leave-one-response-out predictions (PSIS-LOO of ArviZ).
     cross_validation
-        Whether to predict every person from the fit of all others; see `cross_validate`.
+        Whether to predict every person from the pooled fit of all others; see `cross_validate`.
     num_draws, rng
         The number of posterior draws for LOO, and their seed.
     progress
@@ -110,7 +111,7 @@ def compare(
     Returns
     -------
     Comparison
-        A table of the models, the best first, and a text with the conclusion.
+        A table of the models, the lowest BIC first, and a text with the conclusion.
 
     Examples
     --------
@@ -158,14 +159,14 @@ def _require_same_responses(fits: Any) -> None:
     for fit in instance(fits, Mapping, "fits", expected).values():
         instance(fit, Fit, "one of the fits", expected)
     if not fits:
-        raise CobayesError("there is no fit to compare.")
+        raise CobayesError("there is no fit to compare.", f"give {expected}.")
     (one, first), *others = fits.items()
     columns = [name for name in COLUMNS[first.family.response] if name in first.choices.frame]
     for name, fit in others:
         is_same = fit.units == first.units and fit.family.response == first.family.response
         if not (is_same and fit.choices.frame[columns].equals(first.choices.frame[columns])):
             raise CobayesError(
-                f"the fits {one!r} and {name!r} are not of the same responses or units.",
+                f"the fits {one!r} and {name!r} are not of the same responses and units.",
                 "fit both families to the same table, with the same 'by'.",
             )
 
@@ -184,7 +185,8 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per person: ``person``, ``depth`` (the best for the others), ``log_likelihood``.
+        One row per person: ``person``, ``depth`` (the best depth of the other people) and
+        ``log_likelihood``.
 
     Examples
     --------
@@ -215,16 +217,17 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
 
 
 def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:
-    """Return the expected log predictive density, its standard error, and a count.
+    """Return three numbers of leave-one-response-out prediction.
 
-    The third number counts the responses whose Pareto k exceeds 0.7.
+    These are the expected log predictive density, its standard error, and the number of responses
+    whose Pareto k exceeds 0.7.
     """
     stats = import_optional("arviz_stats", "people", "LOO")
     tree = fit.to_arviz(num_draws, rng)
     draws = np.asarray(tree["log_likelihood"]["response"]).reshape(-1, len(fit.choices))
     points = np.log(len(draws)) - special.logsumexp(-draws, axis=0)
-    # The weight of a draw is 1 / likelihood of the response. If the largest weights are equal, no
-    # Pareto tail can be fitted, and no smoothing is needed.
+    # For each response, the weight of a draw is 1 / likelihood. If the largest weights are equal,
+    # no Pareto tail can be fitted, and no smoothing is needed.
     tail = np.sort(draws, axis=0)[: max(5, len(draws) // 20)]
     varied = np.flatnonzero(np.ptp(tail, axis=0) > 1e-9)
     unreliable = 0

@@ -1,9 +1,9 @@
 """Exceedance: the probability that a model is the most frequent one among people.
 
-The shares of the models in the population have a Dirichlet distribution (Stephan et al. 2009,
-NeuroImage 46:1004). Protected exceedance probabilities take into account that all shares may be
-equal (Rigoux et al. 2014, NeuroImage 84:971). The probabilities are computed by numerical
-integration, not by sampling.
+The posterior of the models' shares in the population is approximated by a Dirichlet distribution
+(Stephan et al. 2009, NeuroImage 46:1004). Protected exceedance probabilities take into account that
+all shares may be equal (Rigoux et al. 2014, NeuroImage 84:971). The probabilities are computed by
+numerical integration, not by sampling.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from cobayes.people.problems import Array
 # The variational fit stops when every Dirichlet parameter changes by less than TOLERANCE times the
 # sum of the parameters.
 MAX_ITERATIONS, TOLERANCE = 10_000, 1e-12
-# Nodes of the trapezoidal rule: about 40 per standard deviation of a gamma variable's logarithm
-# for Dirichlet parameters of 1 to 10,000.
+# The number of nodes of the trapezoidal rule: about 40 per standard deviation of a gamma variable's
+# logarithm for Dirichlet parameters of 1 to 10,000.
 NUM_NODES = 2001
 
 
@@ -34,13 +34,13 @@ class Exceedance:
     Attributes
     ----------
     frequencies : ndarray
-        (models,): expected shares of people.
+        (models,): expected share of people who follow each model.
     exceedance : ndarray
         (models,): probability that a model is more frequent than every other.
     protected : ndarray
         (models,): ``(1 - omnibus_risk) * exceedance + omnibus_risk / models``.
     omnibus_risk : float
-        Probability that all models are equally frequent and differences are chance.
+        Probability that all models are equally frequent and the differences are due to chance.
     counts : ndarray
         (models,): the Dirichlet distribution's parameters.
     attributions : ndarray
@@ -93,7 +93,7 @@ def exceedance(log_evidence: Any) -> Exceedance:
             f"the log evidence has shape {evidence.shape} or entries that are not finite; expected "
             "one finite number for each person (row) and model (column)."
         )
-    # Only differences between models matter; they keep more digits if the maximum is subtracted.
+    # Only differences between models matter. Subtracting the maximum keeps more of their digits.
     evidence = evidence - evidence.max(axis=1, keepdims=True)
     counts, attributions, free_energy = _variational(evidence)
     num_people, num_models = evidence.shape
@@ -124,11 +124,11 @@ def _variational(evidence: Array) -> tuple[Array, Array, float]:
 
 
 def exceedance_probabilities(counts: Array) -> Array:
-    """Return P(share k exceeds all others) under a Dirichlet distribution, for every k.
+    """Return P(share k exceeds all other shares) under a Dirichlet distribution, for every k.
 
-    Shares are independent gamma variables divided by their sum, so P is the integral of one gamma
-    density times the distribution functions of the others. The trapezoidal rule in log x converges
-    exponentially; probabilities below about 1e-280 become zero.
+    Shares are independent gamma variables divided by their sum, so P is the integral over x of the
+    density of gamma variable k times the distribution functions of the other variables. The
+    trapezoidal rule in log x converges exponentially; probabilities below about 1e-280 become zero.
 
     Parameters
     ----------
@@ -142,7 +142,6 @@ def exceedance_probabilities(counts: Array) -> Array:
         t, step = np.linspace(low, high, NUM_NODES, retstep=True)
         x = np.exp(t)
         density = np.exp(own * t - x - special.gammaln(own))
-        found[k] = (
-            step * (density * special.gammainc(np.delete(counts, k)[:, None], x).prod(axis=0)).sum()
-        )
+        others = special.gammainc(np.delete(counts, k)[:, None], x).prod(axis=0)
+        found[k] = step * (density * others).sum()
     return found / found.sum()

@@ -143,17 +143,15 @@ class Family:
         ):
             if name not in names and getattr(self, name) != 1.0:
                 raise CobayesError(f"response={self.response!r} has no {name}.", hint)
-        found = {
-            name: _bounded(name, getattr(self, name), *_LIMITS.get(name, (0.0, MOST)))
-            for name in names
-        }
+        limits = dict.fromkeys(names, (0.0, MOST)) | _LIMITS
+        found = {name: _bounded(name, getattr(self, name), *limits[name]) for name in names}
         if features and not self.is_teacher:
             raise CobayesError(
                 f"response={self.response!r} has no features.",
                 "features describe data, which learners do not choose: drop them.",
             )
-        is_mapping = isinstance(self.weights, Mapping)
-        weights = self.weights if is_mapping else dict.fromkeys(features, self.weights)
+        all_alike = dict.fromkeys(features, self.weights)
+        weights = self.weights if isinstance(self.weights, Mapping) else all_alike
         for name in features:
             if name in self.__dataclass_fields__ and name != "features":
                 message = f"a feature cannot be called {name!r}: Family has a setting of this name."
@@ -161,9 +159,7 @@ class Family:
             if name not in weights:
                 hint = f"add its weight or bounds, such as weights={{{name!r}: (-10.0, 10.0)}}."
                 raise CobayesError(f"the feature {name!r} has no entry in weights.", hint)
-            spelling = (f"weights={{{name!r}: ", "}") if is_mapping else ("weights=", "")
-            label = f"the weight of {name!r}"
-            found[name] = _bounded(label, weights[name], -MOST, MOST, *spelling)
+            found[name] = _bounded(name, weights[name], -MOST, MOST, is_weight=True)
         object.__setattr__(self, "bounds", found)
         low, high = found[self.recursion]
         if math.inf in self.depth and not (low <= 1.0 <= high or self.has_recursion(math.inf)):
@@ -279,24 +275,14 @@ def as_depths(depth: Any) -> tuple[float, ...]:
 
 
 def _bounded(
-    name: str, value: Any, low: float, high: float, start: str = "", end: str = ""
+    name: str, value: Any, low: float, high: float, *, is_weight: bool = False
 ) -> tuple[float, float]:
-    """Return the bounds of a parameter, or raise an error if they are not allowed.
-
-    Parameters
-    ----------
-    name, value
-        The name of the parameter in the error, and its value or bounds.
-    low, high
-        The limits of the bounds.
-    start, end
-        The text of the argument of `Family` before and after its value; by default "name=" and "".
-    """
-    start = start or f"{name}="
+    """Return the bounds of a parameter or weight; raise an error if they exceed `low` or `high`."""
     ends = as_numbers(value if isinstance(value, Iterable) else (value, value)).tolist()
     if len(ends) != 2 or not low <= ends[0] <= ends[1] <= high:
+        start, end = (f"weights={{{name!r}: ", "}") if is_weight else (f"{name}=", "")
         raise CobayesError(
-            f"{name} is {value!r}; expected a number, or a pair of finite bounds, from {low:g} "
+            f"{'the weight of ' * is_weight}{name} is {value!r}; expected a number, or a pair of finite bounds, from {low:g} "
             f"to {high:g}.",
             # These values are within the limits of every parameter.
             f"write {start}1.0{end} to fix it, or {start}(0.1, 1.0){end} to estimate it.",

@@ -1,14 +1,14 @@
 """Hierarchical fits: people's parameters come from a group distribution, estimated jointly.
 
-On the logit scale (`Likelihood.from_line`: logits of the positions between the bounds) people's
-parameters are normally distributed around the group's mean; every depth has a share of people.
-Priors are flat: for the group's median between the bounds, for its standard deviation in logits
-within `SPREAD`, and for the shares of depths (a Dirichlet distribution with all parameters one).
+On the logit scale (`Likelihood.from_line`) people's parameters are normally distributed around the
+group's mean; every depth has a share of people. Priors are flat: for the group's median between the
+bounds, for the standard deviation in logits (the spread) within `SPREAD`, and for the shares of
+depths (a Dirichlet distribution with all parameters one).
 
 The posterior is drawn by Laplace's method with importance sampling. For every person, candidates
-for parameters and depth are drawn around normal approximations. Their log-likelihoods are computed
-once; a draw of the group changes only their weights. The group's own parameters are drawn by
-importance sampling.
+for parameters and depth are drawn around the modes of normal approximations. The candidates'
+log-likelihoods are computed once; a draw of the group changes only the candidates' weights. The
+group's own parameters are drawn by importance sampling.
 
 Axes: draws of the group (g), people (u), candidates (n), depths (k), free parameters (p).
 """
@@ -39,18 +39,19 @@ SPREAD = (0.1, 3.0)
 # The number of candidates of all people and depths together (a draw of the group then takes about a
 # millisecond), and the smallest and the largest number per person and depth.
 NUM_CANDIDATES, FEWEST, MOST = 60_000, 256, 2048
-# Candidates are improved in this number of rounds, each with this number of draws of the group.
+# Before the final candidates, NUM_ROUNDS times: candidates for the current estimate of the group,
+# and a new estimate from NUM_TRIAL_DRAWS draws.
 NUM_ROUNDS, NUM_TRIAL_DRAWS = 3, 100
-# Modes are searched between plus and minus this logit; at these logits a parameter is practically
-# at its bound.
+# People's modes are searched between plus and minus this logit; at these logits a parameter is
+# practically at its bound.
 LINE_END = 12.0
-# Candidates come from normal approximations in groups whose spread is the estimated spread times
+# Candidates come from normal approximations for groups whose spread is the estimated spread times
 # these factors, because the spread varies between draws of the group.
 FACTORS = (1.0 / 3.0, 1.0, 3.0)
-# Step of the finite differences for second derivatives of the group's density: far above the
-# rounding of single precision, and small relative to the standard deviations of a group.
+# Step of the finite differences for second derivatives of the group's log density: large enough
+# that rounding in single precision does not matter, and small relative to standard deviations.
 STEP = 0.05
-# Smallest curvature of a group's log density (that of the prior at its mode is 1/2).
+# Smallest curvature of the group's negative log density (the prior has 1/2 at its mode).
 LEAST_PRECISION = 0.1
 
 
@@ -65,7 +66,7 @@ class Group(NamedTuple):
     def from_line(cls, lines: Any, num_free: int, xp: Any = np) -> Group:
         """Return the group at points (..., 2 p + k - 1) on the logit scale.
 
-        On this scale, flat priors are logistic distributions. The shares of the depths are
+        On the logit scale, flat priors are logistic distributions. The shares of the depths are
         computed by stick breaking.
 
         Parameters
@@ -76,7 +77,7 @@ class Group(NamedTuple):
             NumPy, or ``jax.numpy``.
         """
         mean, spread, sticks = xp.split(lines, [num_free, 2 * num_free], axis=-1)
-        # The part that is broken off, 1 - kept, is Beta(1, number of shares after it).
+        # Each stick is broken at a share 1 - kept ~ Beta(1, number of shares after it).
         log_kept = -xp.logaddexp(0.0, sticks) / xp.arange(sticks.shape[-1], 0, -1)
         edge = xp.zeros_like(lines[..., :1])
         log_left = xp.concatenate([edge, xp.cumsum(log_kept, axis=-1)], axis=-1)
@@ -92,7 +93,7 @@ class GroupFit:
     Attributes
     ----------
     fit : Fit
-        Maximum-likelihood fits of the same people one by one.
+        The separate maximum-likelihood fits of the same people.
     lines, people, depth : ndarray
         Draws of the posterior, with the axes chain (c) and draw (g): the group as points for
         `Group.from_line`, (c, g, 2 p + k - 1); people's parameters in logits, (c, g, u, p); the
@@ -100,12 +101,12 @@ class GroupFit:
     depth_probability : ndarray
         (u, k): the posterior of every person's depth.
     effective : ndarray
-        (u,): the effective number of candidates behind the draws of every person; with NUTS, the
-        effective number of draws of the person's worst parameter. Values below 50 mean that the
-        draws are poor.
+        (u,): the effective number of each person's candidates, a mean over draws of the group; with
+        NUTS, the smallest effective number of draws among the person's parameters. If it is below
+        50, the draws do not represent the person's posterior well.
     group_effective : ndarray
-        (1,): the effective number of candidates behind the draws of the group's parameters; with
-        NUTS, the effective number of draws of each quantity in `group`.
+        (1,): the effective number of candidates for the group's parameters; with NUTS, the
+        effective number of draws of each quantity in `group`.
     r_hat : ndarray or None
         With NUTS: R-hat of each quantity in `group`.
 
@@ -193,7 +194,7 @@ class GroupFit:
         return plot_shrinkage(self, parameter, ax=ax)
 
     def draw_next(self, count: int, random: np.random.Generator) -> tuple[Positions, Array]:
-        """Return depths (positions) and parameters, (s, names), of new people from the group."""
+        """Return depths, (s,) positions, and all parameters, (s, names), of new people."""
         family, lines = self.fit.family, np.concatenate(self.lines)
         drawn = lines[random.integers(len(lines), size=count)]
         group = Group.from_line(drawn, len(family.columns))
@@ -214,7 +215,7 @@ def _summary(draws: Array) -> Array:
 
 
 def draw_group(alone: Fit, num_draws: int, random: np.random.Generator, tell: Progress) -> GroupFit:
-    """Return one chain of draws: of the group, and of all people for each draw of the group."""
+    """Return a group fit with one chain of draws of the group and of all people."""
     own = alone.family.columns
     low, high = alone.family.low[own], alone.family.high[own]
     places = (np.median(alone.arrays.at_best[:, own], axis=0) - low) / (high - low)
@@ -236,9 +237,9 @@ def draw_group(alone: Fit, num_draws: int, random: np.random.Generator, tell: Pr
 
 
 def _approximate(likelihood: Likelihood, mean: Array, spread: Array) -> tuple[Array, Any]:
-    """Return normal approximations of people's posteriors in a group: modes, covariances.
+    """Return modes (u, p) and covariances (u, p, p) of people's posteriors in a group, in logits.
 
-    Their shapes are (u, p) and (u, p, p); all points are on the logit scale.
+    The covariance is the inverse of the sum of the expected information and the group's precision.
     """
 
     def evaluate(points: Array, units: Positions | None = None) -> Evaluation:
@@ -256,22 +257,23 @@ def _approximate(likelihood: Likelihood, mean: Array, spread: Array) -> tuple[Ar
 
 
 class _Candidates(NamedTuple):
-    """Points on the logit scale for every person; their weights omit the group's density.
+    """Candidates for the parameters and the depth of every person, drawn for one group.
 
     Attributes
     ----------
     points : ndarray
-        (p, u, n); zero if the candidate's depth does not have the parameter.
+        (p, u, n): parameters in logits; zero if the candidate's depth does not have the parameter.
     depth : ndarray
         (n,): the position of each candidate's depth.
     has : ndarray
         (k, p): whether a depth has a parameter.
     log_weight : ndarray
-        (u, n): log-likelihood minus log proposal density of each point, up to a constant for each
-        person. In single precision, which is enough for weights and twice as fast.
+        (u, n): log-likelihood minus log proposal density of each candidate, without the group's
+        density, up to a constant for each person. Single precision is enough for weights and twice
+        as fast.
     start : ndarray
-        (d,), d = 2 p + k - 1: the group from which the search for the mode starts, on the logit
-        scale.
+        (d,), d = 2 p + k - 1: the point on the logit scale at which the search for the group's mode
+        starts.
     """
 
     points: NDArray[np.float32]
@@ -281,7 +283,7 @@ class _Candidates(NamedTuple):
     start: Array
 
     def weigh(self, group: Group) -> NDArray[np.float32]:
-        """Return log weights (u, n) of all candidates, their log density in a group included."""
+        """Return log weights (u, n) of all candidates, including their log density in a group."""
         precision = group.spread**-2.0
         normaliser = -0.5 * (precision * group.mean**2 + np.log(2.0 * np.pi / precision))
         constant = group.log_share + self.has @ normaliser
@@ -293,7 +295,7 @@ class _Candidates(NamedTuple):
 
 
 def _candidates(alone: Fit, mean: Array, spread: Array, random: np.random.Generator) -> _Candidates:
-    """Return candidates around the modes of every person at every depth in a group."""
+    """Return candidates for people in a group, around the modes of every person at every depth."""
     names = alone.family.free_names()
     likelihoods = [alone.likelihood(depth) for depth in alone.family.depth]
     has = np.array([[name in own.names for name in names] for own in likelihoods], dtype=bool)
@@ -324,9 +326,9 @@ def _candidates(alone: Fit, mean: Array, spread: Array, random: np.random.Genera
 def _sample_group(
     candidates: _Candidates, num_draws: int, random: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return draws of the group's parameters on the logit scale (g, d), and a number (1,).
+    """Return draws of the group on the logit scale (g, d), and the effective number of candidates.
 
-    The number is the effective number of the candidates behind the draws.
+    The effective number is an array of shape (1,).
     """
 
     def log_density(line: Array) -> float:
@@ -358,7 +360,7 @@ def _draw_people(
 ) -> tuple[Array, Array, Positions, Array, Array]:
     """Draw all people once for each draw of the group.
 
-    Return the fields of a `GroupFit` from `lines` to `effective`.
+    The results are the fields `lines` to `effective` of a `GroupFit`.
     """
     num_free, num_units, _ = candidates.points.shape
     every, num_depths = np.arange(num_units), len(candidates.has)

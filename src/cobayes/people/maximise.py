@@ -44,9 +44,9 @@ class Maximum(NamedTuple):
     information : ndarray
         (units, free, free): the expected information at the maximum.
     is_converged : ndarray
-        (units,): whether a further step without damping would raise the log-likelihood by at most
-        `GAIN_TOLERANCE`, as predicted from the gradient and the information. False also if the
-        likelihood is zero at the starting point.
+        (units,): True if a further step without damping would raise the log-likelihood by at most
+        `GAIN_TOLERANCE`, as predicted from the gradient and the information. False if the
+        maximisation stopped before, or if the likelihood is zero at the starting point.
     """
 
     parameters: Array

@@ -6,11 +6,11 @@ standard normal distribution. A person's parameters are
     x = (precision * centre + mean / spread^2) / (precision + 1 / spread^2) + sd * z,
     sd = (precision + 1 / spread^2)^(-1/2),
 
-where centre and precision are those of the person's separate estimate, and z are the coordinates.
-If the responses were one normal observation of x with this centre and precision, z would be
-standard normal given the group (mean, spread). The sampled posterior is exact: the likelihood is
+where z are the coordinates, mean and spread are the group's, and centre and precision are those of
+a normal approximation of the person's likelihood. If this approximation were exact, z would be
+standard normal given the group. The sampler's target is the exact posterior: the likelihood is
 summed over depths, and the Jacobian of these coordinates is part of the density. Single precision
-is enough, since the log-likelihood is taken relative to each person's maximum.
+is enough, since each person's maximal log-likelihood is subtracted.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from cobayes.people.result import Fit, Progress
 NUM_CHAINS, NUM_WARMUP = 4, 200
 # The number of draws between two reports of progress.
 BLOCK = 50
-# Chains continue until the R-hat of the group is below GOOD_R_HAT, for at most MOST_TIMES times the
-# requested draws. With fewer than FEWEST_DRAWS draws R-hat is unreliable.
+# Chains continue until every R-hat of the group is below GOOD_R_HAT, for at most MOST_TIMES times
+# the requested number of draws (at least FEWEST_DRAWS: with fewer draws R-hat is unreliable).
 GOOD_R_HAT, MOST_TIMES, FEWEST_DRAWS = 1.01, 4, 800
-# Smallest precision of a person's separate estimate.
+# Smallest precision in the normal approximation of a person's likelihood.
 LEAST_PRECISION = 1e-3
 
 
 def draw_by_nuts(
     alone: Fit, guess: GroupFit, num_draws: int, random: np.random.Generator, tell: Progress
 ) -> GroupFit:
-    """Return draws of several chains.
+    """Return a group fit with the draws of NUM_CHAINS chains.
 
     Parameters
     ----------
@@ -127,10 +127,9 @@ def _diagnose(lines: Array, num_free: int) -> tuple[Array, Array]:
 def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
     """Return the posterior as a function of JAX, and the number of its coordinates, d + u p.
 
-    A group has d = 2 p + k - 1 coordinates.
-
-    The function takes a point and returns the negative log density there, the group's coordinates
-    (d,), people's parameters (u, p) and the log weights of their depths (u, k).
+    A group has d = 2 p + k - 1 coordinates. The function takes a point and returns the negative log
+    density there, the group's point on the logit scale (d,), people's parameters in logits (u, p)
+    and the log weights of their depths (u, k).
     """
     import jax
     from jax import numpy as jnp
@@ -142,7 +141,8 @@ def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
     centre, peak = jnp.float32(lines.mean(axis=0)), jnp.float32(alone.arrays.value.max(1))
     covariance = np.atleast_2d(np.cov(lines.T)) + 1e-6 * np.eye(num_lines)
     root = jnp.float32(np.linalg.cholesky(covariance))
-    # The separate estimates: the posterior without the group's contribution.
+    # The normal approximation of each person's likelihood: the moments of the posterior draws
+    # without the contribution of the group's distribution.
     group = Group.from_line(lines.mean(axis=0), num_free)
     mean, variance = people.mean(axis=0), people.var(axis=0)
     precision = np.maximum(1.0 / variance - group.spread**-2.0, LEAST_PRECISION)
@@ -169,8 +169,8 @@ def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
 def density_in_jax(likelihood: Likelihood, names: tuple[str, ...]) -> Any:
     """Return the log-likelihoods (u,) of points (u, p) in logits as a function of JAX.
 
-    Ratings, and free parameters of the learner in mind, are left to NumPy, which takes about ten
-    times as long.
+    For ratings, and for free parameters of the learner in mind, NumPy computes the log-likelihoods,
+    which takes about ten times as long.
     """
     import jax
     from jax import numpy as jnp
@@ -189,7 +189,7 @@ def density_in_jax(likelihood: Likelihood, names: tuple[str, ...]) -> Any:
         return jnp.float32(options - options[every, likelihood.answer][:, None])
 
     utility, log_base, even = likelihood.scores(likelihood.low[None])
-    # Derivatives at minus infinity would be NaN.
+    # Minus infinity is replaced by -1e9, since its derivatives would be NaN.
     base, slope = relative(np.maximum(log_base, -1e9)), relative(utility[0])
     lapsed = jnp.float32(even[every, likelihood.answer])
     features = dict(zip(family.features or {}, map(relative, likelihood.features), strict=True))

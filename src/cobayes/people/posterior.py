@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
 # Degrees of freedom of the t distribution that candidates come from: tails heavier than normal.
 DEGREES = 5
-# Share of candidates drawn from the prior, which cover the whole range between the bounds.
+# Share of the candidates that come from the prior; they cover the whole range between the bounds.
 PRIOR_SHARE = 0.25
 # Candidates per draw, and the exponent of their weights, for each round of sampling. The first
-# three adapt the proposal; with exponents below one the weight is distributed over more candidates.
+# three rounds adapt the distribution of the candidates; with an exponent below one, more candidates
+# have a notable weight.
 STAGES = ((1, 0.25), (1, 0.5), (1, 1.0), (3, 1.0))
 # Smallest variance of candidates on the logit scale.
 SMALLEST_VARIANCE = 1e-12
@@ -39,9 +40,9 @@ BAND = (0.025, 0.975)
 class LogLikelihood:
     """The log-likelihood of pooled responses at one depth, with its exact gradient.
 
-    Calling it with the free parameters, in the order of `names`, returns value and gradient. It can
-    be used by samplers and optimisers that take a user's function (PyTensor, JAX, emcee,
-    `scipy.optimize`).
+    Calling the object with the free parameters, in the order of `names`, returns value and
+    gradient. Samplers and optimisers that accept a user's function can call it (PyTensor, JAX,
+    emcee, `scipy.optimize`).
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class LogLikelihood:
         if len(family.depth) != 1:
             raise CobayesError(
                 f"the family has {len(family.depth)} depths; a differentiable function needs one.",
-                "write family.at(depth=1).",
+                "choose one, such as family.at(depth=1).",
             )
         table = read_choices(choices, read_problems(problems, priors), family.response)
         self._likelihood = Likelihood(table, family, family.depth[0], [np.arange(len(table))])
@@ -81,7 +82,7 @@ class LogLikelihood:
         self.low, self.high = self._likelihood.low, self._likelihood.high
 
     def __call__(self, parameters: ArrayLike) -> tuple[float, Array]:
-        """Return the log-likelihood and its gradient; minus infinity outside of the bounds."""
+        """Return log-likelihood and gradient; minus infinity and zeros outside of the bounds."""
         values = as_floats(parameters, copy=False, name="parameters")
         if values.shape != self.low.shape:
             raise CobayesError(
@@ -100,8 +101,9 @@ def draw_parameters(
     """Draw parameters from the posterior under flat priors within the bounds.
 
     The method is adaptive importance sampling on the logit scale (`Likelihood.from_line`), where a
-    flat prior is a logistic distribution. The first candidates are drawn around the maximum; their
-    covariance is the inverse of the sum of the expected information and the prior's precision.
+    flat prior is a logistic distribution. The distribution of the first candidates is centred at
+    the maximum; its covariance is the inverse of the sum of the expected information and the
+    prior's precision.
 
     Parameters
     ----------
@@ -117,8 +119,8 @@ def draw_parameters(
     Returns
     -------
     draws, effective : ndarray
-        (num_draws, u, p), and (u,): the effective number of candidates behind the draws,
-        1 / sum(weights ** 2). Values far below `num_draws` mean that the draws are poor.
+        (num_draws, u, p), and (u,): the effective number of candidates, 1 / sum(weights ** 2). If
+        it is far below `num_draws`, the draws do not represent the posterior well.
     """
     if not len(likelihood.names):
         return np.repeat(start[None], num_draws, axis=0), np.full(len(start), float(num_draws))
@@ -145,16 +147,17 @@ def sample(
 ) -> tuple[Array, Array]:
     """Draw by adaptive importance sampling, for all units (u) at once.
 
-    Candidates come from a multivariate t distribution around the weighted mean, with the weighted
-    covariance, of the preceding candidates. The draws are resampled from the last candidates by
-    their weights, so they are independent of each other.
+    Candidates come from the prior and from a multivariate t distribution (`propose`), whose centre
+    and scale matrix are the weighted mean and covariance of the preceding candidates. The draws are
+    systematic resamples of the last candidates, with their weights, in random order. A candidate
+    may be drawn several times.
 
     Parameters
     ----------
     log_density
         From points (s, u, p) to logarithms (s, u) of densities that need not be normalised.
     centre, covariance
-        (u, p) and (u, p, p): centre and covariance of the first candidates.
+        (u, p) and (u, p, p): centre and scale matrix of the first t distribution.
     num_draws, random
         The number of draws per unit, and the random generator.
 
@@ -185,15 +188,16 @@ def log_logistic(points: Array) -> Array:
 def propose(
     normals: Sequence[tuple[Array, Any]], count: int, random: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return candidates (s, u, p) on the logit scale, and their log density (s, u).
+    """Return candidates (s, u, p) on the logit scale, and the log density of their mixture (s, u).
 
-    They come from the prior and, in equal parts, from t distributions. Each part is a Halton
-    sequence, shifted at random for each unit, which is more uniform than independent draws.
+    The share `PRIOR_SHARE` comes from the prior, and an equal share from each t distribution. Each
+    part is a Halton sequence, which is more uniform than independent draws, with a random shift for
+    each unit.
 
     Parameters
     ----------
     normals
-        Centres (u, p) and covariances (u, p, p) of the t distributions.
+        Centres (u, p) and scale matrices (u, p, p) of the t distributions.
     count, random
         The approximate number of candidates, and the random generator.
     """
@@ -235,27 +239,27 @@ def _log_student(points: Array, centre: Array, root: NDArray[Any]) -> Array:
 def calibration(
     fit: Fit, num_bins: int = 10, *, num_draws: int = NUM_DRAWS, rng: Any = 0
 ) -> pd.DataFrame:
-    """Return observed frequencies of options that were predicted with similar probability.
+    """Return predicted and observed frequencies of options in bins of similar probability.
 
     A posterior predictive check: parameters are drawn from the posterior under flat priors (as in
-    ``fit.to_arviz``; every unit keeps its best depth), and every response is simulated from them,
-    given the data shown before it. If the fitted model is right, observed frequencies are rarely
-    outside of their bands.
+    ``fit.to_arviz``; every unit keeps its best depth), and every response is simulated with these
+    parameters, given the data shown before it. If the fitted model is right, few observed
+    frequencies are outside of their bands.
 
     Parameters
     ----------
     fit
         A fit of choices or guesses.
     num_bins
-        The number of bins, which have about equal numbers of predicted responses.
+        The number of bins; the expected number of responses is about the same in every bin.
     num_draws, rng
-        The number of draws of the parameters, each with four sets of responses, and their seed.
+        The number of draws of the parameters (four simulated sets of responses each), and a seed.
 
     Returns
     -------
     DataFrame
-        One row per bin: ``predicted`` with the 95 % band from ``predicted_low`` to
-        ``predicted_high``, ``observed`` and ``num_options``.
+        One row per bin: the frequency ``predicted`` with the 95 % band from ``predicted_low`` to
+        ``predicted_high``, the frequency ``observed``, and ``num_options`` in the bin.
 
     Examples
     --------
@@ -269,17 +273,13 @@ def calibration(
     row, option = np.nonzero(available)
     order = np.argsort(fitted[row, option], kind="stable")
     row, option = row[order], option[order]
-    # Every bin holds the same expected number of responses, so that rare options are pooled.
+    # Bins with equal expected numbers of responses pool options of small probability.
     share = np.cumsum(fitted[row, option])
     bins = np.zeros(fitted.shape, dtype=np.int64)
     bins[row, option] = np.minimum((share / share[-1] * num_bins).astype(int), num_bins - 1)
     every = np.arange(len(bins))
-    counts = np.array(
-        [
-            np.bincount(bins[every, own], minlength=num_bins)
-            for own in (fit.choices.response, *drawn)
-        ]
-    )
+    chosen = (fit.choices.response, *drawn)
+    counts = np.array([np.bincount(bins[every, own], minlength=num_bins) for own in chosen])
     sizes = np.bincount(bins[row, option], minlength=num_bins)
     expected = np.bincount(bins[row, option], weights=mean[row, option], minlength=num_bins)
     low, high = np.quantile(counts[1:], BAND, axis=0)
@@ -298,7 +298,7 @@ def replicate(
     fitted, mean : ndarray
         (t, k): probabilities at the estimates, and their mean over the posterior.
     available : ndarray
-        (t, k): which options a response has.
+        (t, k): whether the option is available.
     drawn : ndarray
         (s, t): positions of the options chosen in each replicate.
     """
@@ -307,7 +307,7 @@ def replicate(
     if instance(fit, Fit, "fit", "what people.fit returns").family.response == "rating":
         raise CobayesError(
             "ratings have no options to count.",
-            "compare the columns 'belief_after' and 'rating' of fit.trials.",
+            "compare the columns 'probability' and 'rating' of fit.trials.",
         )
     whole_number(num_draws, "num_draws", 1)
     random = generator(rng)

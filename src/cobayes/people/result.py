@@ -45,11 +45,12 @@ class Estimates:
     value : ndarray
         (u, k): log-likelihoods; minus infinity if a response is impossible.
     is_identified : ndarray
-        (u, k, p): False for fixed parameters and for those that the responses do not determine.
+        (u, k, p): False for fixed parameters, for parameters that the depth does not have, and for
+        parameters that the responses do not determine.
     is_converged : ndarray
         (u, k).
     low, high : ndarray
-        (u, p): ends of the intervals at the best depth; NaN without an interval.
+        (u, p): ends of the intervals at the best depth; NaN if there is no interval.
     """
 
     parameters: Array
@@ -87,11 +88,11 @@ class Fit:
     by : str or None
         The column whose values are the units; None: all people are one unit.
     units : list
-        The values of that column, in the order of the table.
+        The values of the column `by`, in the order of the table; empty if `by` is None.
     groups : list of ndarray
         The rows of every unit.
     arrays : Estimates
-        All numbers as arrays, units by depths by parameters.
+        Estimates, log-likelihoods and intervals as arrays.
 
     Examples
     --------
@@ -114,9 +115,9 @@ class Fit:
     def estimates(self) -> pd.DataFrame:
         """One row per unit: its best depth, the parameters with intervals, AIC, BIC, a note.
 
-        A parameter that is not identified is NaN; its interval spans the bounds.
-        ``num_parameters`` counts the identified free parameters, and one for the depth if the
-        family has several.
+        A parameter that is not identified is NaN, and its interval goes from bound to bound. A
+        parameter that the best depth does not have is NaN without an interval. ``num_parameters``
+        counts the identified free parameters, and one for the depth if the family has several.
         """
         best = self.arrays.best
         table = self._table(best, has_intervals=True)
@@ -136,7 +137,7 @@ class Fit:
         return pd.concat(parts, ignore_index=True)
 
     def _table(self, number: Positions, *, has_intervals: bool = False) -> pd.DataFrame:
-        """Return the estimates of every unit, at the depth whose position is in `number`, (u,)."""
+        """Return each unit's estimates at one depth; `number` (u,) has the depths' positions."""
         found, every = self.arrays, np.arange(len(self.groups))
         known = found.is_identified[every, number]
         is_fixed = self.family.low == self.family.high
@@ -198,9 +199,10 @@ class Fit:
     def to_arviz(self, num_draws: int = 500, rng: Any = None) -> Any:
         """Return draws from the posterior under flat priors, with log-likelihoods, for ArviZ.
 
-        Every unit keeps its best depth. The draws are independent, so they form one chain;
-        ``effective_draws`` in constant_data is the effective number of candidates behind the draws
-        of each unit; values far below `num_draws` mean that the draws are poor.
+        Every unit keeps its best depth. The draws are resampled from weighted candidates, in random
+        order; they form one chain. ``effective`` in constant_data is the effective number of
+        candidates of each unit. If it is far below `num_draws`, the draws do not represent the
+        posterior well.
 
         Parameters
         ----------
@@ -226,17 +228,17 @@ class Fit:
             "posterior": draws,
             "log_likelihood": {"response": logs},
             "observed_data": {"response": self.choices.response},
-            "constant_data": {"effective_draws": effective},
+            "constant_data": {"effective": effective},
         }
         coords = {label: [str(unit) for unit in self.units] or ["everybody"]}
-        dims = {name: [label] for name in (*names, "effective_draws")} | {"response": ["row"]}
+        dims = {name: [label] for name in (*names, "effective")} | {"response": ["row"]}
         return arviz.from_dict(content, coords=coords, dims=dims)
 
     def save(self, path: str | Path) -> None:
         """Write the fit with its choices and problems into one file, for `load`.
 
-        Columns of the choices that are neither numbers nor texts are kept as texts. A feature that
-        is a function cannot be saved.
+        Columns of the choices with values other than numbers are saved as texts. A feature that is
+        a function cannot be saved.
 
         Parameters
         ----------
@@ -295,7 +297,7 @@ class Fit:
             return cls(family, choices, problems, content["by"], units, groups, Estimates(*arrays))
 
     def _note(self, unit: int, number: int) -> str:
-        """Return a note on parameters that are not identified or at a bound, and on convergence."""
+        """Return a note: which parameters are not identified or at a bound, and non-convergence."""
         found, notes = self.arrays, []
         for name in self.family.free_names(self.family.depth[number]):
             place = unit, number, self.family.names.index(name)
@@ -340,18 +342,16 @@ def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Position
     if not isinstance(by, str) or by not in columns:
         raise CobayesError(
             f"there is no column {by!r} to fit by.",
-            f"give by=None (--by none) to pool everybody, or one of {shorten(columns)}.",
+            f"give by=None (--by none) to pool all people, or one of {shorten(columns)}.",
         )
     groups = table.frame.groupby(filled(table.frame, by), sort=False).indices
     return list(groups), list(groups.values())
 
 
 def trial_table(likelihood: Likelihood, values: Array) -> pd.DataFrame:
-    """Return the user's rows with probabilities, beliefs and information gains.
+    """Return the user's rows with the columns that `score` adds.
 
-    A user's column with the name of an added column is renamed to ``..._given``. Options with
-    the same probability share their mean rank. ``belief`` is in the truth (teachers), in the
-    guessed or in the rated hypothesis (learners). Entropies and information gain are in nats.
+    Options with the same probability share their mean rank.
 
     Parameters
     ----------

@@ -22,8 +22,8 @@ from cobayes.reading import read_model
 if TYPE_CHECKING:
     from cobayes.model import Model
 
-# Lower bounds on seconds per simulated response and per entry of its matrix, and on bytes per
-# response; measured with 100 people, 10 problems of 36 x 4 and 20 rounds.
+# Lower bounds on the time of a simulated response in seconds, in total and per entry of its matrix,
+# and on its memory in bytes; measured with 100 people, 10 problems of 36 x 4 and 20 rounds.
 SECONDS_PER_ROW, SECONDS_PER_ENTRY, BYTES_PER_ROW = 5e-6, 1e-8, 500
 
 
@@ -40,14 +40,14 @@ def simulate(
 ) -> pd.DataFrame:
     """Simulate people who respond to every problem for some rounds.
 
-    The truth of each lesson is drawn uniformly. Simulated learners (``response="guess"`` or
-    ``"rating"``) see data of the literal teacher.
+    The true hypothesis of each lesson is drawn uniformly, whatever the prior. Simulated learners
+    (``response="guess"`` or ``"rating"``) see data of the literal teacher, and rate the truth.
 
     Parameters
     ----------
     parameters
         A mapping from parameter to number, the same for all people; a table with a row per
-        person; or a `Fit` by person.
+        person; or a `Fit`, whose estimates are used.
     problems, priors
         As in `score`.
     num_rounds
@@ -56,11 +56,11 @@ def simulate(
         Lessons per person and problem; each starts from the prior. With more than one, the table
         has a column ``lesson``.
     num_people
-        The number of people, if the parameters are a mapping.
+        The number of people, if the parameters are a mapping or a pooled fit.
     family
-        The family, which sets features, the literal learner and the kind of response. Parameters
-        that are not given have the family's fixed value; free parameters have neutral values (depth
-        and rationality 1, lapse 0).
+        The family, which sets features, the literal learner, `other` and the kind of response. A
+        parameter that is not given has the family's fixed value. If it is free in the family, it
+        has a neutral value: lapse and weights 0, noise 0.1, depth and all other parameters 1.
     rng
         Anything that `numpy.random.default_rng` accepts.
 
@@ -110,11 +110,11 @@ def require_affordable_lessons(
     Parameters
     ----------
     num_lessons, num_rounds
-        The number of lessons of all people on all problems, and of rounds in each.
+        The number of lessons of all people on all problems, and of rounds in each lesson.
     problems
         The problems.
     seconds_per_row
-        Time per response in addition to its simulation.
+        Time per response in seconds, in addition to the simulation.
     """
     size = sum(problem.model.matrix.size for problem in problems) / len(problems)
     # Python integers, because the product of the user's counts may exceed the range of float64.
@@ -156,7 +156,7 @@ def _play(
     num_rounds: int,
     random: np.random.Generator,
 ) -> Iterator[pd.DataFrame]:
-    """Simulate lessons, one for every row of `people`; yield the responses of each round."""
+    """Simulate a lesson for every row of `people`; yield a table of responses for each round."""
     count = len(problem)
     at = {name: people[name].to_numpy() for name in ("depth", *family.names)}
     sizes = np.array([own.model.num_hypotheses for own in problem])
@@ -173,7 +173,7 @@ def _play(
         tables = Tables([own.rule_at(place) for own, place in zip(problem, state, strict=True)])
         shown = np.zeros(count, dtype=np.int64)
         if not family.is_teacher:
-            # A literal teacher shows data to learners.
+            # The literal teacher shows data to learners.
             log_teacher = tables.log_likelihood[tables.index, :, truth]
             shown = model.draw_many(np.exp(log_teacher), random.random(count))
         uniform, error = random.random(count), random.standard_normal(count)
@@ -217,8 +217,8 @@ def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
     else:
         given = read_frame(parameters)
     neutral = dict.fromkeys(family.names, 1.0) | dict.fromkeys(family.features or {}, 0.0)
-    neutral |= {"depth": family.depth[0] if len(family.depth) == 1 else 1.0}
-    neutral |= {"lapse": 0.0, "noise": 0.1}
+    depth = family.depth[0] if len(family.depth) == 1 else 1.0
+    neutral |= {"lapse": 0.0, "noise": 0.1, "depth": depth}
     neutral |= {name: low for name, (low, high) in family.bounds.items() if low == high}
     found = pd.DataFrame({"person": given.get("person", given.index + 1)}).astype(str)
     for name in ("depth", *family.names):
@@ -232,13 +232,13 @@ def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
         found[name] = values
     as_depths(found["depth"].unique())
     settings = [name for name in family.names if name not in (family.features or {})]
-    # `Family` raises an error if its bounds, here the smallest and largest values, are not allowed.
+    # `Family` raises an error if its bounds, here the smallest and largest value, are not allowed.
     family.at(depth=0, **{name: (found[name].min(), found[name].max()) for name in settings})
     return found
 
 
 def require_known(given: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Raise an error if a parameter does not exist."""
+    """Raise an error if a name in a mapping from parameters to values is not in `names`."""
     expected = 'a mapping from names to values, such as {"depth": 1, "rationality": 3.0}'
     for name in instance(given, Mapping, "parameters", expected):
         one_of(name, "the name of a parameter", names)
