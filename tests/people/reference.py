@@ -1,4 +1,4 @@
-"""A slow twin of the likelihood in sixty digits: plain loops, no derivatives, no sharing."""
+"""The likelihood in sixty digits, by plain loops and without derivatives: slow, for comparison."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def literal_teacher(matrix):
 
 
 def learner(matrix, belief, depth, alpha, literal="likelihood"):
-    """L_depth(h | d) as a list of rows."""
+    """Return L_depth(h | d) as a list of rows."""
     matrix = [[mp.mpf(x) for x in row] for row in matrix]
     teacher = matrix if literal == "truth" else literal_teacher(matrix)
     if math.isinf(depth):
@@ -33,7 +33,7 @@ def learner(matrix, belief, depth, alpha, literal="likelihood"):
 
 
 def scaled(matrix, belief):
-    """Alternate until nothing moves; positive matrices only."""
+    """Normalise columns and rows alternately until convergence; positive matrices only."""
     n = len(matrix)
     rows = matrix
     for _ in range(2000):
@@ -48,11 +48,11 @@ def scaled(matrix, belief):
         rows = new
         if change < mp.mpf(10) ** (10 - DIGITS):
             return rows
-    raise AssertionError("the slow twin did not converge")
+    raise AssertionError("the alternating normalisation did not converge")
 
 
 def options(scores, lapse):
-    """Softmax and lapse; None is an option for lapses only."""
+    """Return probabilities by softmax and lapse; an option with score None gets the lapse only."""
     weights = [mp.mpf(0) if score is None else mp.exp(score) for score in scores]
     if not any(weights):
         weights = [mp.mpf(1)] * len(scores)
@@ -60,7 +60,7 @@ def options(scores, lapse):
 
 
 def log_likelihood(lessons, depth, values, response="choice", literal="likelihood", feature=None):
-    """Sum over lessons (matrix, prior, truth, data, answers); values: parameters by name."""
+    """Sum over lessons (matrix, prior, truth, data, answers); `values`: parameters by name."""
     with mp.workdps(DIGITS):
         get = {name: mp.mpf(value) for name, value in values.items()}
         outer, inner = ("rationality", "inner_rationality")
@@ -104,7 +104,7 @@ def respond(chances, answer, rated, response, get):
 
 
 def derivative(function, values, name):
-    """Central difference in sixty digits: exact to about thirty."""
+    """Return the central difference in sixty digits, which is exact to about thirty digits."""
     with mp.workdps(DIGITS):
         step = mp.mpf(10) ** -15
         up = function({**values, name: mp.mpf(values[name]) + step})

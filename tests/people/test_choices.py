@@ -1,4 +1,4 @@
-"""Bad tables get one clear error that names row and column."""
+"""Invalid tables raise one clear error that names row and column."""
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ def histories(found):
     return [found.situations.histories[place] for place in found.situations.at]
 
 
-def test_histories_hold_what_was_shown_before_in_the_lesson():
+def test_histories_hold_the_data_shown_before_in_the_lesson():
     found = read(rows())
     assert histories(found) == [(), (0,), (), ()]
     assert found.datum.tolist() == [0, 1, 0, 1]
@@ -60,7 +60,7 @@ def test_errors_name_row_and_column(changes, message):
         read(rows(**changes))
 
 
-def test_a_missing_column_is_named_with_what_is_needed():
+def test_a_missing_column_is_named():
     with pytest.raises(cb.CobayesError, match="no column 'datum'"):
         read(rows().drop(columns="datum"))
     with pytest.raises(cb.CobayesError, match="no column 'guess'"):
@@ -85,12 +85,19 @@ def test_ratings_lie_between_0_and_1_and_several_hypotheses_share_a_round():
         read(table.assign(rating=[70.0, 30.0, 80.0]), "rating")
 
 
-def test_a_column_lesson_allows_a_problem_to_come_twice():
+def test_rounds_may_start_from_0():
+    from_0, from_1 = (
+        people.score(rows(round=own), PROBLEMS) for own in ([0, 1, 0, 0], [1, 2, 1, 1])
+    )
+    pd.testing.assert_frame_equal(from_0.drop(columns="round"), from_1.drop(columns="round"))
+
+
+def test_a_column_lesson_allows_a_problem_to_occur_twice():
     table = rows().iloc[[0, 0]].assign(lesson=[1, 2])
     assert histories(read(table)) == [(), ()]
 
 
-def test_rounds_that_are_numbers_of_trials_are_noticed():
+def test_rounds_that_are_trial_numbers_raise_a_warning():
     with pytest.warns(cb.CobayesWarning, match="seems to contain trial numbers"):
         found = read(rows(round=[4, 5, 6, 1]))
     assert histories(found) == [(), (0,), (), ()]
@@ -211,7 +218,7 @@ def test_a_table_of_counts_needs_neither_persons_nor_rounds():
         ({"count": [1, 1], "round": [1, 2]}, "but does not say which data came before"),
     ],
 )
-def test_counts_that_cannot_be_are_refused(changes, message):
+def test_invalid_counts_are_refused(changes, message):
     table = {"problem": ["leaf"] * 2, "hypothesis": ["oak"] * 2, "datum": ["x", "y"], **changes}
     with pytest.raises(cb.CobayesError, match=message):
         read(table)
@@ -227,15 +234,15 @@ def test_lists_in_cells_are_refused(column):
         read(table)
 
 
-def test_two_columns_of_one_name_are_refused():
+def test_two_columns_with_the_same_name_are_refused():
     table = rows()
     table.insert(0, "datum", ["x"] * 4, allow_duplicates=True)
-    with pytest.raises(cb.CobayesError, match="two columns 'datum'"):
+    with pytest.raises(cb.CobayesError, match="several columns 'datum'"):
         read(table)
 
 
 @pytest.mark.parametrize("name", ["garbage.parquet", "empty.csv", "garbage.csv"])
-def test_files_that_are_no_tables_are_refused_in_one_line(tmp_path, name):
+def test_files_that_are_not_tables_are_refused(tmp_path, name):
     (tmp_path / name).write_bytes(b"" if name.startswith("empty") else b"\xff\xfe\x00")
     with pytest.raises(cb.CobayesError, match=r"cannot be read|is empty"):
         read(tmp_path / name)
@@ -261,7 +268,7 @@ def test_thousands_are_not_read_as_fractions():
         read_numbers(costs, problems, "datum")
 
 
-def test_half_a_character_in_a_label_is_refused():
+def test_label_with_a_lone_surrogate_is_refused():
     table = pd.DataFrame(
         {
             "person": pd.Series(["\ud800"], dtype=object),
@@ -275,7 +282,7 @@ def test_half_a_character_in_a_label_is_refused():
         cb.people.score(table, {"q": [[1.0, 2.0], [2.0, 1.0]]})
 
 
-def test_a_comma_beside_integers_is_a_cell_that_holds_no_number():
+def test_a_comma_among_integers_is_not_a_number():
     table = {"problem": ["q", "q"], "hypothesis": 0, "datum": 0, "count": [1, ","]}
     with pytest.raises(cb.CobayesError, match="',' is not a number"):
         cb.people.score(table, {"q": [[1.0, 2.0], [2.0, 1.0]]})
@@ -284,12 +291,12 @@ def test_a_comma_beside_integers_is_a_cell_that_holds_no_number():
 @pytest.mark.parametrize(
     ("problems", "message"), [({}, "no problems were given"), ("folder", "holds no model file")]
 )
-def test_problems_that_are_none_get_one_clear_error(problems, message, tmp_path):
+def test_missing_problems_raise_a_clear_error(problems, message, tmp_path):
     with pytest.raises(cb.CobayesError, match=message):
         read_problems(tmp_path if problems == "folder" else problems)
 
 
-def test_what_is_no_table_gets_one_clear_error(tmp_path):
+def test_objects_and_files_that_are_not_tables_raise_a_clear_error(tmp_path):
     with pytest.raises(cb.CobayesError, match="3 cannot be read as a table"):
         read(3)
     (tmp_path / "choices.csv").write_text('person,datum\na,"x\nb', encoding="utf-8")

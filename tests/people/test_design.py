@@ -32,7 +32,7 @@ def test_recovery_counts_coverage_and_confusion():
         people.recover(family, problems, num_people=2, num_rounds=1, parameters={"speed": 1.0})
 
 
-def test_recovery_stops_at_its_time_limit_with_the_people_done():
+def test_recovery_stops_at_its_time_limit_with_the_people_fitted_so_far():
     told = []
     settings = {"num_people": 120, "num_rounds": 2, "rng": 1}
     family = Family(depth=1, lapse=0.05)
@@ -43,6 +43,12 @@ def test_recovery_stops_at_its_time_limit_with_the_people_done():
     )
     assert told == [0.0, 50 / 120, 100 / 120, 1.0]
     pd.testing.assert_frame_equal(part.table, whole.table.head(50))
+
+
+@pytest.mark.parametrize("seconds", [-2, np.nan, "soon"])
+def test_invalid_time_limit_is_refused(seconds):
+    with pytest.raises(cb.CobayesError, match=r"seconds is .*; expected a number >= 0"):
+        people.recover(Family(depth=1), PROBLEM, num_people=2, num_rounds=1, seconds=seconds)
 
 
 @pytest.mark.slow
@@ -64,7 +70,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(depth):
 
 
 @pytest.mark.slow
-def test_depth_1_is_told_from_infinity_by_200_choices_on_40_problems():
+def test_depth_1_is_distinguished_from_infinity_by_200_choices_on_40_problems():
     found = people.recover(
         Family(depth=(1, np.inf)),
         shapes(40, seed=1),
@@ -110,7 +116,7 @@ def test_gain_is_the_mutual_information_of_simulated_people_and_responses(about)
         assert table.loc[hypothesis, "nats"] == pytest.approx(expected, abs=0.008)
 
 
-def test_gain_is_at_most_the_entropy_and_none_where_depths_agree():
+def test_gain_is_at_most_the_entropy_and_zero_if_depths_agree():
     # On a constant table every depth chooses evenly.
     table = people.informative({"flat": np.ones((3, 2)), **PROBLEMS}, FAMILY, rng=1)
     assert table["nats"].is_monotonic_decreasing
@@ -153,7 +159,7 @@ def test_learners_are_ranked_by_their_first_datum():
     assert len(table) == 48
 
 
-def test_what_is_known_before_decides_what_a_response_can_add():
+def test_gain_is_smaller_for_people_whose_depth_was_estimated():
     truth = {"depth": 1, "rationality": 3.0, "lapse": 0.05}
     choices = people.simulate(truth, PROBLEMS, num_people=6, num_rounds=2, rng=1)
     prior = people.informative(PROBLEMS, FAMILY, rng=1)["nats"].max()
@@ -163,11 +169,10 @@ def test_what_is_known_before_decides_what_a_response_can_add():
         assert people.informative(PROBLEMS, given=given, rng=1)["nats"].max() < 0.7 * prior
 
 
-def test_questions_that_cannot_be_answered_are_refused():
-    with pytest.raises(cb.CobayesError, match="is fixed in the family"):
-        people.informative(PROBLEMS, FAMILY, about="lapse")
-    with pytest.raises(cb.CobayesError, match="is fixed in the family"):
-        people.informative(PROBLEMS, FAMILY.at(depth=1))
+def test_invalid_arguments_of_informative_are_refused():
+    for about, family in (("lapse", FAMILY), ("speed", FAMILY), ("depth", FAMILY.at(depth=1))):
+        with pytest.raises(cb.CobayesError, match="is not free in the family"):
+            people.informative(PROBLEMS, family, about=about)
     with pytest.raises(cb.CobayesError, match="no options"):
         people.informative(PROBLEMS, Family(response="rating"))
     alone = people.fit(*people.example_study(), Family(depth=(0, 1, 2)))

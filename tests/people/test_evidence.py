@@ -1,4 +1,4 @@
-"""Comparisons: criteria, cross-validation, LOO, and what is concluded."""
+"""Comparisons: criteria, cross-validation, LOO, and the conclusion."""
 
 from html import escape
 
@@ -47,12 +47,12 @@ def test_comparison_prints_criteria_to_a_tenth_and_shares_below_one(fits):
     assert f"{found.table['bic'].iloc[0]:.1f}" in found._repr_html_()
 
 
-def test_people_for_whom_models_tie_count_for_none_of_them(fits):
+def test_people_with_tied_models_count_for_no_model(fits):
     found = people.compare({"one": fits["social"], "two": fits["social"]}, loo=False)
     assert found.table["num_best"].tolist() == [0, 0]
 
 
-def test_conclusion_says_where_fewer_parameters_decide():
+def test_conclusion_says_if_fewer_parameters_decide():
     problems = {"coins": [[0.9, 0.5], [0.1, 0.5]]}
     truth = {"depth": 1, "rationality": 2.0}
     choices = people.simulate(truth, problems, num_people=4, num_rounds=30, rng=1)
@@ -78,7 +78,7 @@ def test_a_notebook_shows_table_and_conclusion(fits):
     assert "nan" not in fits["social"]._repr_html_()
 
 
-def test_a_model_compared_with_itself_is_not_told_apart(fits):
+def test_a_model_cannot_be_distinguished_from_itself(fits):
     found = people.compare({"one": fits["social"], "two": fits["social"]}, loo=False)
     assert "cannot be distinguished from" in found.conclusion
     assert "is open" in found.conclusion
@@ -123,6 +123,7 @@ def test_arviz_gets_draws_with_labels_within_the_bounds(fits):
     assert float(posterior["lapse"].min()) >= 0.0
     assert float(posterior["rationality"].max()) <= 20.0
     assert tree["log_likelihood"]["response"].shape[2] == len(fits["social"].choices)
+    assert tree["constant_data"]["effective"].dims == ("person",)
     again = fits["social"].to_arviz(num_draws=40, rng=1)
     assert np.array_equal(again["posterior"]["lapse"], posterior["lapse"])
 
@@ -140,9 +141,9 @@ def test_fits_of_other_responses_are_refused(choices, fits):
         people.compare({"all": fits["social"], "part": part})
     with pytest.raises(cb.CobayesError, match="no fit to compare"):
         people.compare({})
-    for nonsense in ([fits["social"]], {"a": 3}, None):
+    for invalid in ([fits["social"]], {"a": 3}, None):
         with pytest.raises(cb.CobayesError, match="expected a mapping from names to fits"):
-            people.compare(nonsense)  # pyright: ignore[reportArgumentType]
+            people.compare(invalid)  # pyright: ignore[reportArgumentType]
     alone = people.fit(choices[choices["person"] == "1"], PROBLEMS, Family(depth=1))
     with pytest.raises(cb.CobayesError, match="it needs two people"):
         people.cross_validate(alone)
@@ -158,7 +159,7 @@ def test_ratings_of_other_values_are_other_responses():
         people.compare(dict(zip("ab", fits, strict=True)), loo=False)
 
 
-def test_responses_that_every_draw_predicts_alike_leave_loo_a_number():
+def test_loo_is_a_number_if_all_draws_predict_a_response_equally():
     # Depth 0 on zeros and ones chooses uniformly for all parameters: log 3 per response.
     concept = {"all": cb.Model([[1, 0, 1], [0, 1, 1], [0, 0, 1]])}
     rows = [("a", "all", 1, 2, 0), ("a", "all", 2, 2, 1), ("a", "all", 3, 2, 2)]
@@ -190,7 +191,7 @@ def test_two_models_have_the_closed_form_of_the_beta_distribution(a, b):
     assert found[0] == pytest.approx(special.betainc(b, a, 0.5), rel=1e-11)
 
 
-def test_exceedance_agrees_with_sampling_where_sampling_can_see():
+def test_exceedance_agrees_with_sampling():
     counts = np.array([3.0, 7.0, 1.0, 9.5])
     num_samples = 400_000
     drawn = np.random.default_rng(7).dirichlet(counts, size=num_samples)
@@ -203,7 +204,7 @@ def test_exceedance_agrees_with_sampling_where_sampling_can_see():
 
 
 def test_a_probability_of_1e_20_is_right_to_nine_digits():
-    # Three models of which two are equal: P(1 exceeds) by adaptive quadrature in 40 digits.
+    # Three models, two of them equal: P(model 1 exceeds) by adaptive quadrature in 40 digits.
     import mpmath as mp
 
     counts = [1.0, 60.0, 60.0]
@@ -215,7 +216,7 @@ def test_a_probability_of_1e_20_is_right_to_nine_digits():
     assert found == pytest.approx(float(expected), rel=1e-9)
 
 
-def test_evidence_that_says_nothing_gives_chance_and_a_high_omnibus_risk():
+def test_equal_evidence_gives_equal_shares_and_a_high_omnibus_risk():
     found = exceedance(np.zeros((20, 3)))
     assert found.protected == pytest.approx(1 / 3)
     assert found.frequencies == pytest.approx(1 / 3)
@@ -240,7 +241,7 @@ def test_adding_a_number_to_a_persons_evidence_changes_nothing():
 
 @pytest.mark.parametrize("common", [1e15, 1e300])
 def test_huge_evidence_keeps_the_differences_between_models(common):
-    # At 1e300 differences of 4 are lost by the caller already: all models are equal.
+    # At 1e300 the sum `evidence + common` rounds differences of 4 to 0: all models are equal.
     evidence = np.tile([0.0, -4.0], (6, 1))
     found = exceedance(evidence + common)
     expected = exceedance(evidence if common == 1e15 else np.zeros((6, 2)))

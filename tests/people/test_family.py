@@ -1,4 +1,6 @@
-"""Families: what is free, what is fixed, and what is refused."""
+"""Families: free and fixed parameters, and errors."""
+
+import re
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ def test_a_number_fixes_a_parameter_and_a_pair_frees_it():
     assert family.bounds["rationality"] == (2.0, 2.0)
 
 
-def test_inner_rationality_counts_only_where_it_matters():
+def test_inner_rationality_is_free_only_at_depths_with_a_recursion():
     family = Family(depth=(0, 1, 2, np.inf), inner_rationality=(0.5, 2.0))
     used = {depth: "inner_rationality" in family.free_names(depth) for depth in family.depth}
     assert used == {0: False, 1: False, 2: True, np.inf: False}
@@ -42,6 +44,7 @@ def test_rationality_is_the_exponent_of_the_recursion_and_sharpness_that_of_a_re
         (dict(literal="half"), "expected 'likelihood' or 'truth'"),
         (dict(depth=np.inf, inner_rationality=2.0), "infinite depth needs inner_rationality 1"),
         (dict(features={"lapse": [1.0]}), "cannot be called 'lapse'"),
+        (dict(features={"cost": [1.0]}, weights={"edge": 1.0}), "'cost' has no entry in weights"),
         (dict(features={"edge": [1.0]}, response="guess"), "response='guess' has no features"),
         (dict(response="guess", inner_rationality=2.0), "'guess' has no inner_rationality"),
         (dict(sharpness=2.0), "'choice' has no sharpness"),
@@ -49,6 +52,24 @@ def test_rationality_is_the_exponent_of_the_recursion_and_sharpness_that_of_a_re
         (dict(depth=np.inf, response="guess", rationality=2.0), "exponent of a response is sharp"),
     ],
 )
-def test_nonsense_is_refused(settings, message):
+def test_invalid_settings_are_refused(settings, message):
     with pytest.raises(cb.CobayesError, match=message):
         Family(**settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("rationality", {"response": "choice"}),
+        ("noise", {"response": "rating"}),
+        ("weights", {"features": {"cost": [1.0]}}),
+    ],
+)
+def test_arguments_in_the_hint_about_bounds_are_accepted(name, settings):
+    with pytest.raises(cb.CobayesError, match=r"expected a number, or a pair of finite") as found:
+        Family(**settings, **{name: 1e12})
+    arguments = re.match(r"write (.*) to fix it, or (.*) to estimate it", str(found.value.hint))
+    assert arguments
+    bounds = [Family(**settings, **eval(f"dict({own})")).bounds for own in arguments.groups()]
+    key = "cost" if name == "weights" else name
+    assert [own[key] for own in bounds] == [(1.0, 1.0), (0.1, 1.0)]

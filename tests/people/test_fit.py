@@ -1,4 +1,4 @@
-"""Fits: maxima, intervals, honesty about what is not identified, and the table of trials."""
+"""Fits: maxima, intervals, parameters that are not identified, and the table of trials."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from cobayes.people import Family, maximise
 
 RNG = np.random.default_rng(11)
 PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(8), size=3).T + 1e-3 for i in range(10)}
-# Intervals that miss the truth once in a thousand times: no seed needs to be chosen for them.
+# With this confidence an interval misses the truth once in a thousand seeds.
 SURE = 0.999
 TRUTH = {"depth": 1, "rationality": 3.0, "lapse": 0.1}
 
@@ -26,7 +26,7 @@ def fit(choices):
     return people.fit(choices, PROBLEMS, Family(depth=(0, 1, np.inf)))
 
 
-def test_no_other_parameters_of_a_fine_grid_are_better(choices, fit):
+def test_no_parameters_on_a_grid_have_a_higher_likelihood(choices, fit):
     row = fit.estimates.iloc[2]
     own = choices[choices["person"] == row["person"]]
     for rationality in np.linspace(0.0, 10.0, 11):
@@ -38,7 +38,7 @@ def test_no_other_parameters_of_a_fine_grid_are_better(choices, fit):
                 assert scored["log_likelihood"].sum() <= row["log_likelihood"] + 1e-6
 
 
-def test_scores_at_the_estimates_are_the_fit(choices, fit):
+def test_scores_at_the_estimates_sum_to_the_fitted_likelihood(choices, fit):
     row = fit.estimates.iloc[0]
     own = choices[choices["person"] == row["person"]]
     scored = people.score(
@@ -61,7 +61,7 @@ def test_ends_of_a_profile_interval_lie_where_the_profile_has_fallen_by_half_a_q
 
 
 def test_a_profile_leaves_the_bound_at_which_the_maximum_lies():
-    # The lapse of the second person is zero; far above the estimated rationality it is not.
+    # Some people have an estimated lapse of zero, but a positive lapse at a larger rationality.
     truth = {"depth": 1, "rationality": 3.0, "lapse": 0.02}
     choices = people.simulate(truth, PROBLEMS, num_people=6, num_rounds=2, rng=2)
     found = people.fit(choices, PROBLEMS, Family(depth=1))
@@ -97,7 +97,7 @@ def test_a_notebook_shows_the_estimates(choices, fit):
         assert f"<td>{found.estimates['log_likelihood'][0]:.2f}</td>" in html
 
 
-def test_everybody_can_be_pooled_and_never_fits_better_than_apart(choices, fit):
+def test_pooled_fit_has_a_lower_likelihood_than_separate_fits(choices, fit):
     pooled = people.fit(choices, PROBLEMS, Family(depth=1), by=None)
     assert len(pooled.estimates) == 1
     assert pooled.log_likelihood < fit.log_likelihood
@@ -114,7 +114,7 @@ def test_rationality_of_a_literal_teacher_on_a_table_of_equal_numbers_is_not_ide
     assert found["num_parameters"] == 0
 
 
-def test_a_parameter_at_its_bound_is_said_to_be_there():
+def test_note_names_a_parameter_at_its_bound():
     best = {"only": [[9.0, 1.0], [1.0, 9.0]]}
     table = {"person": ["a"] * 6, "round": range(6), "hypothesis": [0] * 6, "datum": [0] * 6}
     found = people.fit(table, best["only"], Family(depth=1, lapse=0.0)).estimates.iloc[0]
@@ -122,7 +122,7 @@ def test_a_parameter_at_its_bound_is_said_to_be_there():
     assert "rationality is at its bound 20" in found["note"]
 
 
-def test_a_fixed_parameter_costs_nothing(choices):
+def test_fixed_parameters_are_not_counted(choices):
     free = people.fit(choices, PROBLEMS, Family(depth=1)).estimates
     fixed = people.fit(choices, PROBLEMS, Family(depth=1, lapse=0.1)).estimates
     assert (free["num_parameters"] == 2).all()
@@ -132,7 +132,7 @@ def test_a_fixed_parameter_costs_nothing(choices):
     assert (several["num_parameters"] == 2).all()
 
 
-def test_weights_of_features_are_found():
+def test_weights_of_features_are_recovered():
     def same_as_last(model, history):
         return [float(bool(history) and datum == history[-1]) for datum in range(model.num_data)]
 
@@ -173,7 +173,7 @@ def test_inner_parameters_can_be_fitted():
         assert (truth[name] <= found[f"{name}_high"]).all()
 
 
-def test_a_static_learner_is_told_from_one_that_learns():
+def test_static_learner_is_distinguished_from_one_that_learns():
     truth = {"depth": 1, "rationality": 4.0}
     static = Family(depth=1, lapse=0.0, other="static")
     choices = people.simulate(truth, PROBLEMS, num_people=1, num_rounds=20, rng=3, family=static)
@@ -183,7 +183,7 @@ def test_a_static_learner_is_told_from_one_that_learns():
     assert stays.trials["belief"].to_numpy() == pytest.approx(1 / 3)
 
 
-def test_trials_hold_what_a_regression_needs(fit, choices):
+def test_trials_hold_beliefs_and_entropies_of_successive_rounds(fit, choices):
     trials = fit.trials
     assert list(trials.columns[: len(choices.columns)]) == list(choices.columns)
     first = trials[trials["round"] == 1]
@@ -231,7 +231,7 @@ def test_inner_parameters_are_free_on_problems_of_different_sizes(response):
 
 
 @pytest.mark.parametrize(("name", "value"), [("MAX_STEPS", 1), ("MAX_DAMPING", 0.0)])
-def test_a_climb_that_was_given_up_is_not_converged(choices, monkeypatch, name, value):
+def test_maximisation_that_was_stopped_early_is_not_converged(choices, monkeypatch, name, value):
     monkeypatch.setattr(maximise, name, value)
     found = people.fit(choices, PROBLEMS, Family(depth=1), intervals=None)
     assert not found.arrays.is_converged.any()
@@ -282,7 +282,7 @@ def test_a_file_that_is_no_fit_is_refused(fit, tmp_path):
             people.Fit.load(tmp_path / name)
 
 
-def test_nonsense_is_refused(choices):
+def test_invalid_arguments_are_refused(choices):
     with pytest.raises(cb.CobayesError, match=r"no column \['person'\] to fit by"):
         people.fit(choices, PROBLEMS, by=["person"])  # pyright: ignore[reportArgumentType]
     with pytest.raises(
@@ -302,7 +302,8 @@ def test_nonsense_is_refused(choices):
 
 
 def test_person_whose_temperature_has_no_expected_information_converges():
-    # A threshold learner with one lapse: the likelihood is flat in the temperature until it drops.
+    # Guesses with a threshold and one lapse: the likelihood is constant in the temperature up to a
+    # value from which it falls.
     shown = np.arange(6)
     table = binom.pmf(shown[:, None], 5, [0.3, 0.7])
     data = [0, 0, 1, 1, 2, 2, 4, 4, 5]

@@ -1,4 +1,4 @@
-"""Hierarchical fits: the posterior of grids, calibration, shrinkage, refusals."""
+"""Hierarchical fits: the posterior on a grid, calibration, shrinkage, errors."""
 
 import sys
 
@@ -35,7 +35,7 @@ def study():
     return choices, people.fit_group(choices, problems, family, num_draws=1000, rng=1)
 
 
-def test_posterior_is_that_of_a_grid(study):
+def test_posterior_means_agree_with_integration_over_a_grid(study):
     _, found = study
     expected = integrate(found.fit)
     deep = expected.pop("depth 1")
@@ -68,7 +68,7 @@ def test_truth_has_uniform_ranks_among_the_draws(monkeypatch):
     assert abs(ranks.std() - np.sqrt(1.0 / 12.0)) < 0.1
 
 
-def test_people_are_recovered_better_than_one_by_one():
+def test_people_are_recovered_better_than_by_separate_fits():
     truth = crowd(25, np.random.default_rng(5))
     choices = people.simulate(truth, PROBLEMS, num_rounds=2, rng=3)
     found = people.fit_group(choices, PROBLEMS, FAMILY, num_draws=100, rng=1)
@@ -88,7 +88,7 @@ def test_draws_go_to_arviz_with_names(study):
     assert shares.sum() == pytest.approx(1.0, abs=1e-5)
 
 
-def test_seed_decides_everything(study):
+def test_equal_seeds_give_equal_estimates(study):
     choices, _ = study
     first, second = (
         people.fit_group(choices, PROBLEMS, FAMILY, num_draws=50, rng=4).estimates for _ in range(2)
@@ -96,7 +96,7 @@ def test_seed_decides_everything(study):
     pd.testing.assert_frame_equal(first, second)
 
 
-def test_parameter_that_a_depth_does_not_have_is_as_in_the_group():
+def test_parameter_that_a_depth_does_not_have_is_drawn_from_the_group():
     family = Family(response="guess", depth=(0, 1, np.inf), sharpness=(0.0, 5.0), lapse=0.02)
     truth = {"depth": 0, "rationality": 1.0, "sharpness": 2.0, "lapse": 0.02}
     choices = people.simulate(truth, PROBLEMS, num_people=3, num_rounds=2, family=family, rng=1)
@@ -118,7 +118,7 @@ def test_depths_without_free_parameters_have_shares_only():
     assert found.group.loc["share of depth 0", "estimate"] == pytest.approx(expected, abs=0.04)
 
 
-def test_nonsense_is_refused_as_by_fit(study):
+def test_invalid_arguments_are_refused_as_by_fit(study):
     choices, _ = study
     with pytest.raises(cb.CobayesError, match="expected 'laplace' or 'nuts'"):
         people.fit_group(choices, PROBLEMS, FAMILY, method="gibbs")

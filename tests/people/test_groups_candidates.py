@@ -1,4 +1,4 @@
-"""Laplace's method with importance sampling: how much the draws are worth."""
+"""Laplace's method with importance sampling: effective numbers, priors, proposal densities."""
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,8 @@ PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(12), size=3).T + 1e-3 for i in range(
 
 
 @pytest.mark.slow
-def test_draws_of_a_larger_group_are_worth_many():
-    # With a covariance from a quasi-Newton method they were worth 15.
+def test_effective_number_of_candidates_is_large_for_150_people():
+    # With a covariance from a quasi-Newton method the effective number for the group was 15.
     random = np.random.default_rng(5)
     truth = pd.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""The likelihood: values and gradients against a slow twin and the rules, with zeros and tasks."""
+"""The likelihood: values and gradients against `reference` and the rules, with zeros and tasks."""
 
 import numpy as np
 import pytest
@@ -90,7 +90,7 @@ def test_gradients_agree_with_finite_differences_in_high_precision(depth, respon
 
 
 @pytest.mark.parametrize("depth", [0, 1, np.inf])
-def test_gradients_go_through_the_learner_that_is_followed(depth):
+def test_gradients_include_the_rule_that_updates_the_learner_in_mind(depth):
     family = family_of(depth, "choice", other=2)
     likelihood = likelihood_of(family)
     assert "inner_rationality" in family.free_names(depth)
@@ -104,7 +104,7 @@ def test_gradients_go_through_the_learner_that_is_followed(depth):
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2])
-def test_the_table_as_it_is_can_be_the_literal_learner(depth):
+def test_literal_learner_can_use_the_table_without_normalisation(depth):
     family = family_of(depth, "guess", literal="truth")
     likelihood = likelihood_of(family)
     values = np.array([[VALUES[name] for name in likelihood.names]])
@@ -139,7 +139,7 @@ def test_likelihood_of_a_sequence_is_the_product_of_the_teachers_distributions(d
     assert scored["belief_after"].iloc[-1] == pytest.approx(teacher.belief[2])
 
 
-def test_lapse_is_all_that_a_ruled_out_datum_gets():
+def test_datum_that_is_almost_impossible_has_the_probability_of_a_lapse():
     found = people.score(
         {"person": ["a"], "round": [1], "hypothesis": [0], "datum": [2]},
         cb.Model([[1.0, 1.0], [1.0, 2.0], [1e-300, 1.0]]),
@@ -213,7 +213,7 @@ def test_likelihood_of_a_lesson_is_the_product_of_the_teachers_distributions(dep
                 data.append(teacher.choose())
                 chances.append(before[data[-1]])
             rows = {"person": "a", "round": [1, 2, 3], "hypothesis": 1, "datum": data}
-            # Teacher and learner of a lesson share one rule: the belief followed is of depth K.
+            # In a lesson, teacher and learner share one rule: the belief is updated at depth K.
             scored = people.score(
                 {**rows, "person": ["a"] * 3, "hypothesis": [1] * 3},
                 table,
@@ -229,7 +229,7 @@ def test_likelihood_of_a_lesson_is_the_product_of_the_teachers_distributions(dep
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2, np.inf])
-def test_learners_believe_what_the_rule_says(depth):
+def test_learners_have_the_posterior_of_the_rule(depth):
     table = patterns(1)[0]
     rule = rule_of(depth, table)
     datum = int(np.flatnonzero(table[:, 0])[0])
@@ -278,7 +278,7 @@ def test_derivatives_at_infinite_depth_hold_with_zeros():
         assert slope == pytest.approx((up - down) / 2e-5, abs=1e-5)
 
 
-def test_a_datum_that_the_truth_rules_out_gets_the_lapse_alone():
+def test_datum_that_is_impossible_under_the_truth_has_the_probability_of_a_lapse():
     table = [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
     rows = {"person": ["a"], "round": [1], "hypothesis": [0], "datum": [2]}
     for depth in (0, 1, 2, np.inf):
@@ -286,7 +286,7 @@ def test_a_datum_that_the_truth_rules_out_gets_the_lapse_alone():
         assert found["probability"].iloc[0] == pytest.approx(0.05)
 
 
-def test_impossible_choices_without_a_lapse_are_counted_and_people_named():
+def test_error_names_number_and_people_of_impossible_choices():
     table = [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     rows = {
         "person": ["ann", "bob", "bob"],
@@ -294,30 +294,30 @@ def test_impossible_choices_without_a_lapse_are_counted_and_people_named():
         "hypothesis": [0, 0, 0],
         "datum": [1, 2, 2],
     }
-    with pytest.raises(cb.CobayesError, match=r"2 choices show a datum .* row 2;.*'bob'"):
+    with pytest.raises(cb.CobayesError, match=r"row 2: .* such rows: 2\).*'bob'"):
         people.fit(rows, table, Family(lapse=0.0))
     found = people.fit(rows, table, Family())
     assert np.isfinite(found.log_likelihood)
 
 
-def test_a_learner_that_has_ruled_the_truth_out_makes_all_data_alike():
-    # Datum 1 is the sign of hypothesis 1 at infinite depth, so the truth 0 is ruled out by it.
+def test_data_are_equal_if_the_learner_in_mind_has_excluded_the_truth():
+    # Datum 3 is impossible under hypothesis 2, so that after datum 3 the belief in it is zero.
     table = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
     rows = {"person": ["a"] * 2, "round": [1, 2], "hypothesis": [2, 2], "datum": [3, 2]}
     found = people.score(rows, table, depth=1, lapse=0.2)
     assert found["belief"].iloc[1] == 0.0
-    # Only datum 2 goes with the truth; the lapse adds a quarter of 0.2.
+    # Only datum 2 is possible under the truth; the lapse adds a quarter of 0.2.
     assert found["probability"].iloc[1] == pytest.approx(0.8 + 0.05)
 
 
-def test_features_count_where_the_learner_has_ruled_the_truth_out():
+def test_features_count_if_the_learner_in_mind_has_excluded_the_truth():
     table = np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
     rows = {"person": ["a"] * 2, "round": [1, 2], "hypothesis": [2, 2], "datum": [3, 2]}
     features = {"edge": [0.0, 0.0, 1.0, 0.0]}
     family = dict(depth=1, lapse=0.2, features=features, weights=1.5)
     found = people.score(rows, table, **family)
     assert found["belief"].iloc[1] == 0.0
-    # Data 1 and 2 go with the truth.
+    # Data 1 and 2 are possible under the truth.
     expected = 0.8 / (1.0 + np.exp(-1.5)) + 0.05
     assert found["probability"].iloc[1] == pytest.approx(expected)
     free = people.LogLikelihood(

@@ -64,7 +64,7 @@ def test_nuts_takes_features():
     assert low < -0.5 < high
 
 
-def test_nuts_says_what_it_needs(monkeypatch):
+def test_nuts_without_numpyro_names_the_missing_package(monkeypatch):
     choices = study(2)
     monkeypatch.setitem(sys.modules, "numpyro", None)
     with pytest.raises(cb.MissingDependencyError, match="numpyro"):
@@ -80,7 +80,7 @@ def test_density_in_jax_has_the_values_and_derivatives_of_the_likelihood(setting
     family = Family(depth=2, **settings)
     choices = people.simulate({}, PROBLEMS, num_people=3, num_rounds=2, family=family, rng=1)
     likelihood = people.fit(choices, PROBLEMS, family, intervals=None).likelihood(2)
-    # One more parameter, which this depth does not have.
+    # "unused" is a parameter that this depth does not have.
     names = ("unused", *likelihood.names)
     points = np.random.default_rng(1).standard_normal((3, len(names)))
     density = nuts.density_in_jax(likelihood, names)

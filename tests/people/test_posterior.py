@@ -1,4 +1,4 @@
-"""The likelihood as a function for others, draws from the posterior, predictive checks."""
+"""The likelihood as a function for samplers, draws from the posterior, predictive checks."""
 
 import numpy as np
 import pytest
@@ -34,12 +34,12 @@ def test_another_optimiser_finds_the_same_maximum(choices, depth):
     assert -found.fun == pytest.approx(ours.log_likelihood, abs=1e-5)
 
 
-def test_outside_of_the_bounds_nothing_is_likely(choices):
+def test_log_likelihood_is_minus_infinity_outside_of_the_bounds(choices):
     density = LogLikelihood(choices, PROBLEMS, Family(depth=1))
     assert density([1.0, 0.9])[0] == -np.inf
 
 
-def test_nonsense_is_refused(choices):
+def test_invalid_arguments_are_refused(choices):
     with pytest.raises(cb.CobayesError, match="needs one"):
         LogLikelihood(choices, PROBLEMS, Family(depth=(0, 1)))
     with pytest.raises(cb.CobayesError, match="expected 2 numbers: rationality, lapse"):
@@ -70,7 +70,7 @@ def test_draws_have_the_moments_of_the_posterior_at_bounds_and_far_from_them(cho
 
 
 @pytest.mark.parametrize("response", ["guess", "rating"])
-def test_arviz_gets_what_learners_answered(response):
+def test_arviz_gets_the_answers_of_learners(response):
     family = Family(depth=1, response=response)
     found = people.simulate({}, PROBLEMS, num_people=2, num_rounds=2, family=family, rng=1)
     tree = people.fit(found, PROBLEMS, family, intervals=None).to_arviz(40, rng=1)
@@ -130,8 +130,8 @@ def test_the_band_is_that_of_the_posterior_predictive_distribution():
 
 
 @pytest.mark.filterwarnings("error")
-def test_people_whose_answers_saturate_every_depth_can_be_checked():
-    # Two hypotheses, a strong prior, few guesses that are all alike: flat likelihoods everywhere.
+def test_calibration_and_loo_are_finite_for_flat_likelihoods():
+    # Two hypotheses, a strong prior and four guesses per person: the likelihoods are flat.
     matrix = np.array([[1.0, 32.0], [5.0, 80.0], [80.0, 5.0], [32.0, 1.0]])
     rows = {
         "person": np.repeat([f"p{i}" for i in range(6)], 4),

@@ -72,7 +72,7 @@ def test_a_person_whose_parameter_is_missing_is_named():
 
 
 @pytest.mark.parametrize("count", ["num_rounds", "num_people", "num_lessons"])
-def test_lessons_that_would_not_end_are_refused(count):
+def test_lessons_that_take_too_long_are_refused(count):
     settings = {"num_rounds": 2, "num_people": 2, count: 10**12}
     with pytest.raises(cb.CobayesError, match=r"would take about .* the limit is"):
         people.simulate({"depth": 1}, PROBLEM, **settings)
@@ -80,8 +80,8 @@ def test_lessons_that_would_not_end_are_refused(count):
         people.recover(Family(depth=1), PROBLEM, **{"num_rounds": 2, "num_people": 10**9})
 
 
-def test_long_lessons_are_the_lessons_of_a_teacher():
-    # The belief is carried from round to round, so that 400 rounds are no more than 400 steps.
+def test_choices_of_a_long_lesson_can_be_scored():
+    # The belief is carried from round to round, so that 400 rounds take 400 steps.
     found = people.simulate({"depth": 1}, PROBLEM, num_people=1, num_rounds=400, rng=1)
     scored = people.score(found, PROBLEM, depth=1)
     assert np.isfinite(scored["log_likelihood"]).all()
@@ -91,7 +91,7 @@ def test_long_lessons_are_the_lessons_of_a_teacher():
     "parameters",
     [{"lapse": 2.0}, {"depth": 1.5}, {"rationality": "high"}, {"rationality": 10**400}, 3],
 )
-def test_parameters_that_make_no_sense_are_refused(parameters):
+def test_invalid_parameters_are_refused(parameters):
     with pytest.raises(cb.CobayesError):
         people.simulate(parameters, PROBLEM, num_people=1, num_rounds=1)
 
@@ -114,3 +114,26 @@ def test_choices_without_repeats_never_repeat_and_can_be_scored():
     repeated = choices.assign(datum="0")
     with pytest.raises(cb.CobayesError, match="is not available"):
         people.fit(repeated, task, Family(depth=1))
+    with pytest.raises(cb.CobayesError, match="continues after its last available datum"):
+        people.simulate({"depth": 1}, task, num_people=1, num_rounds=4)
+
+
+def test_free_parameters_that_are_not_given_have_neutral_values():
+    family = Family(depth=(0, 2), response="rating", noise=(0.01, 1.0))
+    settings = dict(num_people=2, num_rounds=5, rng=4, family=family)
+    neutral = {"depth": 1, "rationality": 1, "sharpness": 1, "prior_temperature": 1}
+    given = people.simulate(neutral | {"lapse": 0.0, "noise": 0.1}, PROBLEM, **settings)
+    pd.testing.assert_frame_equal(people.simulate({}, PROBLEM, **settings), given)
+
+
+def test_true_hypotheses_are_drawn_uniformly_whatever_the_prior():
+    found = people.simulate(
+        {"depth": 1},
+        PROBLEM,
+        priors={"one": [0.9, 0.05, 0.05]},
+        num_people=900,
+        num_rounds=1,
+        rng=1,
+    )
+    # Four standard errors, sqrt(900 * 1/3 * 2/3) = 14.
+    assert found["hypothesis"].value_counts().between(300 - 57, 300 + 57).all()

@@ -330,8 +330,7 @@ def read_numbers(
         for count, label in zip(counts, labels, strict=True):
             if count != 1:
                 on = "" if name == ONLY else f" of problem {name!r}"
-                found_rows = f"{count} rows for {kind} {label!r}{on}"
-                raise CobayesError(f"the table has {found_rows}; expected one.")
+                raise CobayesError(f"found {count} rows for {kind} {label!r}{on}; expected one.")
         for column, values in numbers.items():
             found[column][name] = values[own][np.argsort(place[own])]
     return found

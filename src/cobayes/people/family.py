@@ -282,8 +282,8 @@ def _bounded(
     if len(ends) != 2 or not low <= ends[0] <= ends[1] <= high:
         start, end = (f"weights={{{name!r}: ", "}") if is_weight else (f"{name}=", "")
         raise CobayesError(
-            f"{'the weight of ' * is_weight}{name} is {value!r}; expected a number, or a pair of finite bounds, from {low:g} "
-            f"to {high:g}.",
+            f"{'the weight of ' * is_weight}{name} is {value!r}; expected a number, or a pair of "
+            f"finite bounds, from {low:g} to {high:g}.",
             # These values are within the limits of every parameter.
             f"write {start}1.0{end} to fix it, or {start}(0.1, 1.0){end} to estimate it.",
         )
