@@ -149,7 +149,7 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
     needed = [name for name in COLUMNS[response] if name not in unneeded]
     missing = [name for name in needed if name not in frame.columns]
     if missing:
-        one = " Fill it with 1 if every lesson has one response." if missing[0] == "round" else ""
+        one = " If every lesson has one response, set round to 1." if "round" in missing else ""
         raise CobayesError(
             f"the table has no column {missing[0]!r}; found {shorten([*map(str, frame.columns)])}.",
             f"a table for response={response!r} needs {', '.join(needed)}; rename a column: "

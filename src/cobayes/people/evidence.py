@@ -286,8 +286,8 @@ def _conclude(table: pd.DataFrame, chance: float) -> str:
     if np.isfinite(chance):
         gain = (logs[0] - chance) / abs(chance)
         parts.append(
-            f"The best model explains {100.0 * gain:.1f} % of the log-likelihood of chance "
-            f"({chance:.1f})."
+            f"The log-likelihood of the best model is {100.0 * gain:.1f} % closer to zero than "
+            f"that of chance ({chance:.1f}: equal probabilities of all options)."
             if gain > 0.0
             else f"The best model is no better than chance ({chance:.1f})."
         )

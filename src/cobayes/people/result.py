@@ -172,9 +172,10 @@ class Fit:
         return self._likelihoods[depth]
 
     def at_best(self) -> Iterator[tuple[Likelihood, Positions, Array]]:
-        """Yield, for every depth that is the best depth of some units, three values.
+        """Yield three values for every depth that is the best depth of some units.
 
-        These are the likelihood of these units, their positions, and their free parameters, (u, p).
+        The values are the likelihood of these units, their positions, and their free parameters,
+        (u, p).
         """
         best = self.arrays.best
         for number, depth in enumerate(self.family.depth):
