@@ -34,7 +34,7 @@ def test_the_worst_aim_leaves_the_lowest_belief_highest():
 
 
 def test_it_teaches_a_learner_of_a_prior_that_a_plain_teacher_misjudges():
-    # docs/choosing.md: a plain SCBI teacher who assumes even priors succeeds with 0.446.
+    # docs/choosing.md: the success rate of an SCBI teacher who assumes a uniform prior is 0.45.
     rule = cb.SCBI(MODEL)
     learner = cb.Learner(rule, PRIORS[1])
     lesson = cb.run_lesson(cb.lessons.ClassTeacher(rule, "h_1", PRIORS), learner, 60)

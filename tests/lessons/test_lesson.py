@@ -144,6 +144,12 @@ def test_draws_follow_the_teaching_distribution():
             lambda: cb.run_lesson(cb.Learner(cb.SCBI(MODEL)), cb.Learner(cb.SCBI(MODEL)), 1),
             "the teacher is a Learner; expected a Teacher",
         ),
+        (
+            lambda: lesson(1).to_dataframe("both"),
+            "agent is 'both'; expected 'learner' or 'teacher'",
+        ),
+        (lambda: cb.Learner(MODEL).follow(None), "the teacher is None; expected an agent"),
+        (lambda: cb.Learner(MODEL).distribution_over_data(7), "no hypothesis at position 7"),
         (lambda: cb.Teacher(cb.SCBI(MODEL), 0, rng=-1), "rng is -1; expected a seed"),
         (lambda: cb.Teacher(cb.SCBI(MODEL), 0, rng="x"), "rng is 'x'; expected a seed"),
     ],

@@ -66,6 +66,15 @@ def test_the_full_search_is_exact_where_the_matrix_changes(kind):
         assert belief_after(rule, plan.data) == pytest.approx(max(every), abs=1e-8)
 
 
+@pytest.mark.parametrize("seed", range(0, 40, 2))
+def test_the_full_search_finds_the_best_sequence_for_a_rationality_above_one(seed):
+    # Each round multiplies the odds by ratios of the matrix to the power of the rationality.
+    rule = cb.Pragmatic(random_model(seed), 1, rationality=3.0)
+    plan = cb.plan_lesson(rule, 0, 3, look_ahead=3)
+    every = [belief_after(rule, data) for data in product(range(4), repeat=3)]
+    assert belief_after(rule, plan.data) == pytest.approx(max(every), abs=1e-8)
+
+
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10**6))
 def test_looking_ahead_to_the_end_is_never_worse(seed):

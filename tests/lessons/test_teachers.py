@@ -98,6 +98,12 @@ def test_yes_or_no_questions_are_answered_by_the_table_as_it_is():
         np.testing.assert_allclose(found.result("active", "SCBI").beliefs, [0.25, 0.5, 1.0, 1.0])
 
 
+@pytest.mark.parametrize("name", ["num_rounds", "num_lessons"])
+def test_questions_without_end_are_refused(name):
+    with pytest.raises(cb.CobayesError, match="would take about"):
+        cb.lessons.compare_teachers(random_model(0), 0, teachers="active", **{name: 10**400})
+
+
 def test_a_question_that_a_hypothesis_cannot_answer_is_named():
     model = cb.Model([[1, 0], [0, 1], [1, 1]], "abc", "xy")
     with pytest.raises(cb.CobayesError, match="'y' rules out every answer to question '1'"):

@@ -186,6 +186,7 @@ def test_nearly_separate_columns_are_refused_a_proof_rather_than_given_a_wrong_o
     )
     assert 0.8 in found
     assert found.lower <= found.upper
+    assert (found.num_leaves, found.num_rounds) == (1, 0)
 
 
 def test_a_table_with_zeros_is_refused_with_a_way_out():

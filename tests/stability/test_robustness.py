@@ -125,9 +125,16 @@ def test_a_table_with_one_datum_is_refused():
         robustness([[0.2, 0.8]], hypothesis=0)
 
 
-def test_a_grid_too_fine_to_hold_is_refused():
+@pytest.mark.parametrize("arguments", [(12, 20), (10**400, 2), (3, 10**400)])
+def test_a_grid_too_fine_to_hold_is_refused(arguments):
     with pytest.raises(CobayesError, match="points"):
-        simplex_grid(12, 20)
+        simplex_grid(*arguments)
+
+
+@pytest.mark.parametrize("position", [99, -1, 2.5, "x", []])
+def test_a_direction_that_does_not_exist_is_refused(found, position):
+    with pytest.raises(CobayesError, match="no direction"):
+        found.describe_direction(position)
 
 
 def test_with_many_hypotheses_weight_moves_between_one_and_all_others():

@@ -106,7 +106,7 @@ def test_success_rates_agree_with_stepwise_agents(point):
         teacher, 0, learner_rule=learner, prior=own, learner_prior=theirs, rng=point
     )
     assert rate.num_unfinished == 0
-    # The many compiled lessons know the spread of a single one better than the few.
+    # The standard error of the mean of 100 lessons, from the spread of all compiled lessons.
     stderr = rate.stderr * np.sqrt(rate.num_lessons / 100)
     assert abs(rate.value - mean) <= 4.0 * np.hypot(rate.stderr, stderr)
 
@@ -183,6 +183,9 @@ def test_zero_prior_on_the_true_hypothesis_says_that_teaching_is_impossible(meth
         ({"max_rounds": -1}, "max_rounds is -1"),
         ({"level": 0.1}, "level is 0.1"),
         ({"method": "guessing"}, "guessing"),
+        ({"method": 5}, "method is 5; expected 'lessons' or 'coupling'"),
+        ({"method": None}, "method is None; expected 'lessons' or 'coupling'"),
+        ({"method": []}, "method is .*; expected 'lessons' or 'coupling'"),
         ({"learner_rule": [[0.5, 0.5, 0.5], [0.5, 0.4, 0.6]]}, "shape"),
         ({"learner_prior": [0.5, 0.9]}, "sums to 1.4"),
     ],
@@ -198,9 +201,6 @@ def test_results_print_and_tabulate_with_labels():
     table = rate.to_dataframe()
     assert list(table.index) == ["cup", "bowl", "book", "lamp"]
     assert rate.to_dict()["num_unfinished"] == 0
-
-
-TWO = [[0.6, 0.3], [0.4, 0.7]]
 
 
 def test_the_standard_error_covers_what_stopping_hides():

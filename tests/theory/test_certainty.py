@@ -73,7 +73,7 @@ def test_slope_of_the_log_odds_is_the_rate_of_theorems_3_2_and_3_6(seed, h):
         # Twelve comparisons at 4.5 standard errors: false alarm below 1e-4 in all. The last
         # term is the bias left when two hypotheses vanish at nearly the same rate.
         assert abs(value - expected) < 4.5 * stderr + 1e-3 * expected
-        # These beliefs are far below what float64 holds.
+        # 1 - belief is far below the resolution of float64, which is e^-36.7.
         assert expected * 3000 > 100
 
 
@@ -118,10 +118,10 @@ def test_lessons_take_as_long_as_predicted_when_doubt_is_small(kind, name):
     doubt = 1e-9
     found = predicted_rounds(rule, 0, level=1.0 - doubt)
     rounds = first_rounds(rule, math.log((1 - doubt) / doubt), int(found.mean + 12 * found.std))
-    # A shift that does not grow with the doubt is left: 3 % here, beside 4 standard errors.
+    # 4 standard errors, and 3 % for the shift by the early rounds, which the prediction neglects.
     error = 4.0 * rounds.std() / math.sqrt(len(rounds)) + 0.03 * found.mean
     assert rounds.mean() == pytest.approx(found.mean, abs=error)
-    # Of several rivals that are nearly as hard, the spread is known to a fifth (M'_1).
+    # If several rivals are nearly equally hard (M'_1), the predicted spread is off by up to 25 %.
     assert rounds.std() == pytest.approx(found.std, rel=0.25)
     assert np.quantile(rounds, 0.9) == pytest.approx(found.quantile(0.9), rel=0.1)
 

@@ -333,7 +333,7 @@ def test_options_of_a_wrong_kind_are_refused(options):
 
 @pytest.mark.parametrize("num_rounds", [10**5, 10**12])
 def test_work_over_all_rounds_is_estimated_before_it_starts(num_rounds):
-    # 10^5 rounds end at 100,001 counts, and lead through five thousand million.
+    # With two data, 10^5 rounds end at 100,001 vectors of counts, after 5 * 10^9 in all rounds.
     with pytest.raises(cb.CobayesError, match="beliefs; exact_rounds goes up to 1e"):
         exact_rounds(cb.BI([[0.6, 0.3], [0.4, 0.7]]), 0, num_rounds)
     with pytest.raises(cb.CobayesError, match="beliefs; exact_rounds goes up to 1e"):

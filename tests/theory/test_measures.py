@@ -339,7 +339,7 @@ def test_functions_that_give_no_numbers_are_explained():
 def test_a_datum_that_an_atom_excludes_is_named():
     rule = cb.BI(cb.Model([[1.0, 0.0], [1.0, 1.0]], ["red", "blue"], ["A", "B"]))
     certain = cb.AtomicMeasure.at([0.0, 1.0])
-    with pytest.raises(cb.CobayesError, match="datum 'red' may be shown, but every"):
+    with pytest.raises(cb.CobayesError, match="datum 'red' may be shown, but in some atom"):
         certain.push_data(rule)
     expected = certain.push_data(rule, "predictive")
     assert expected.beliefs.tolist() == [[0.0, 1.0]]

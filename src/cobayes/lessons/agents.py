@@ -23,7 +23,7 @@ from cobayes.tasks.task import State, Task, no_datum
 Array = NDArray[np.float64]
 
 Choice = Literal["draw", "likeliest", "forward"]
-"""How a teacher chooses: it draws a datum, takes the likeliest, or draws one towards the goal."""
+"""The teacher draws a datum, shows the likeliest one, or draws a datum that leads to the goal."""
 
 
 class Learner:
@@ -61,7 +61,7 @@ class Learner:
         self.log_belief: Array = self.rule.log_belief(prior, "prior")
         self.state: State = self.rule.task.start
         self.outcomes: tuple[tuple[State, float], ...] = ()
-        # A model is a task whose state never changes.
+        # The state of a task may change; a `Model` is the task with only one state.
         self._is_changing: bool = self.rule.task is not self.rule.model
         self._response: Response | None = None
 
@@ -80,12 +80,12 @@ class Learner:
         """The rule's likelihood matrix at the current belief, shape (n, m)."""
         return self._respond().likelihood
 
-    def distribution_over_data(self, hypothesis: int) -> Array:
+    def distribution_over_data(self, hypothesis: SupportsIndex | str) -> Array:
         """Return the rule's distribution over the next datum under a hypothesis, (n,)."""
-        response = self._respond()
-        found = response.likelihood[:, hypothesis]
+        column, likelihood = self.rule.model.hypothesis_index(hypothesis), self.likelihood
+        found = likelihood[:, column]
         if not found.any():
-            raise no_datum(self.rule.model, hypothesis, response.likelihood.sum(axis=1) > 0.0)
+            raise no_datum(self.rule.model, column, likelihood.sum(axis=1) > 0.0)
         return found
 
     def observe(self, datum: SupportsIndex | str) -> Array:
@@ -113,7 +113,7 @@ class Learner:
             )
 
     def move_on(self, row: int) -> None:
-        """Set the state that follows a datum, without updating the belief."""
+        """Set the state after a datum, or the possible `outcomes`; the belief stays the same."""
         self._response = None
         found = self.rule.task.next_states(self.state, row)
         if len(found) == 1:
@@ -133,9 +133,9 @@ class Learner:
         self._response = None
 
     def follow(self, teacher: Learner) -> None:
-        """Copy the part of the state of the teacher's task that both agents see."""
+        """Copy the part of the teacher's state that both agents see."""
         task = self.rule.task
-        seen = teacher.task.seen_part(teacher.state)
+        seen = instance(teacher, Learner, "the teacher", "an agent").task.seen_part(teacher.state)
         if self.outcomes:
             states = [state for state, _ in self.outcomes if task.seen_part(state) == seen]
             if not states:
@@ -175,7 +175,7 @@ class Learner:
         return copy.deepcopy(self)
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the agent's state for a file; `restore` makes the same agent from it."""
+        """Return the values that describe the agent; `restore` makes the same agent from them."""
         return {
             "kind": self.kind,
             "rule": self.rule,
@@ -185,7 +185,7 @@ class Learner:
 
     @staticmethod
     def restore(content: dict[str, Any]) -> Any:
-        """Make the agent, of any class, that `snapshot` described."""
+        """Make the agent, of any class, that a `snapshot` describes."""
         kinds = {kind.kind: kind for kind in (Learner, *subclasses(Learner))}
         if content["kind"] not in kinds:
             raise ValueError(f"the agent is a {content['kind']!r}; expected one of {list(kinds)}")
@@ -204,7 +204,7 @@ class Learner:
         return cls(rule)
 
     def save(self, path: str | Path) -> None:
-        """Write the state to a JSON file; `load` makes the same agent again.
+        """Write the agent to a JSON file; `load` makes the same agent again.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class Learner:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a state written by `save`."""
+        """Read an agent written by `save`."""
         content = saving.read(path, cls.kind)
         with saving.explained(cls.kind):
             return Learner.restore(saving.from_plain(content))
@@ -232,8 +232,8 @@ class Learner:
 class Teacher(Learner):
     """A teacher: it knows the true hypothesis and keeps an estimate of the learner's belief.
 
-    Its ``belief`` is its estimate of the learner's belief. The two are equal as long as both
-    agents have the same matrix and prior.
+    Its ``belief`` is its estimate of the learner's belief, which is exact if both agents have the
+    same rule and prior.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ class Teacher(Learner):
     choice
         "draw": the next datum is drawn from the rule's distribution, as in the paper. "likeliest":
         it is the datum with the highest probability, the first if there are several. "forward", in
-        worlds: it is drawn among the moves towards the goal.
+        worlds: it is drawn from the rule's distribution, restricted to the moves towards the goal.
 
     Examples
     --------
@@ -295,16 +295,15 @@ class Teacher(Learner):
 
     def choose(self) -> int:
         """Choose the next datum, update the belief with it, and return its position."""
-        distribution = self.distribution
-        if self.choice == "likeliest":
-            datum = int(np.argmax(distribution))
-        else:
-            datum = int(draw(distribution, self.rng.random()))
+        found = self.distribution
+        datum = int(
+            np.argmax(found) if self.choice == "likeliest" else draw(found, self.rng.random())
+        )
         self.observe(datum)
         return datum
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the agent's state for a file, including its random generator."""
+        """Return the values that describe the agent, including its random generator."""
         return {
             **super().snapshot(),
             "hypothesis": self.rule.model.hypotheses[self.hypothesis],

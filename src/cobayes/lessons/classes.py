@@ -22,8 +22,7 @@ from cobayes.tasks.task import no_datum
 Array = NDArray[np.float64]
 
 Aim = Literal["mean", "worst", "number"]
-"""What a class teacher maximises: the mean belief, the lowest one, or the share that is sure."""
-
+"""A class teacher maximises the mean belief, the lowest one, or the weight of the sure learners."""
 
 _OPTIONS = ("aim", "level", "sharpness", "lapse")
 
@@ -31,9 +30,10 @@ _OPTIONS = ("aim", "level", "sharpness", "lapse")
 class ClassTeacher(Teacher):
     """A teacher of several learners, or of one learner whose prior is unknown.
 
-    It models one learner for each prior, with a weight: the share of a class, or the probability of
-    that prior. In every round it shows the datum after which its aim has the highest value; nothing
-    is random. A learner's answer to "which hypothesis do you think is true?" changes the weights.
+    It models one learner for each prior. The weight of a prior is the share of the class that has
+    it, or the probability that the learner has it. In every round the teacher shows the datum after
+    which the value of `aim` is highest; nothing is random. A learner's answer to "which hypothesis
+    do you think is true?" changes the weights; see `hear`.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ class ClassTeacher(Teacher):
         Weights of the priors, (k,); equal by default.
     aim
         "mean": the weighted mean belief in the truth. "worst": the lowest log-odds of the truth.
-        "number": the total weight of the learners whose belief is at least `level`; of data with
-        equal total weight, the one with the highest mean belief is shown.
+        "number": the total weight of the learners whose belief is at least `level`, plus 0.001
+        times the mean belief, which decides between equal weights.
     level
         For "number": a learner is sure when its belief in the truth is at least this.
     sharpness, lapse
@@ -117,14 +117,12 @@ class ClassTeacher(Teacher):
         after = np.array([self._belief_after(learner) for learner in self.learners])
         counted = self.weights > 0.0
         is_open = (after[counted].min(axis=0) > -np.inf) & self.task.available_at(self.state)
-        mean = self.weights @ np.exp(after)
+        scores = mean = self.weights @ np.exp(after)
         if self.aim == "worst":
             with np.errstate(divide="ignore"):
                 scores = (after - np.log(-np.expm1(after)))[counted].min(axis=0)
         elif self.aim == "number":
             scores = self.weights @ (np.exp(after) >= self.level) + 1e-3 * mean
-        else:
-            scores = mean
         return np.where(is_open, scores, -np.inf)
 
     def _belief_after(self, learner: Learner) -> Array:
@@ -171,8 +169,8 @@ class ClassTeacher(Teacher):
         weights = self.weights * ((1.0 - self.lapse) * chosen + self.lapse / logs.shape[1])
         if not weights.sum() > 0.0:
             raise CobayesError(
-                f"the answer {self.rule.model.hypotheses[named]!r} is impossible under all of the "
-                "priors.",
+                f"the answer {self.rule.model.hypotheses[named]!r} has probability zero for every "
+                "learner.",
                 "allow for lapses: ClassTeacher(..., lapse=0.05).",
             )
         self.weights = weights / weights.sum()
@@ -180,7 +178,7 @@ class ClassTeacher(Teacher):
         return self.weights.copy()
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the agent's state; see `Learner.snapshot`."""
+        """Return the values that describe the agent; see `Learner.snapshot`."""
         return {
             **super().snapshot(),
             "learners": [learner.snapshot() for learner in self.learners],
@@ -200,8 +198,8 @@ class ClassTeacher(Teacher):
     def __repr__(self) -> str:
         truth = self.rule.model.hypotheses[self.hypothesis]
         return (
-            f"ClassTeacher({self.rule.title}; {counted(len(self.learners), 'learner')} in mind; "
-            f"teaches {truth!r} for the {self.aim}; mean belief in it "
+            f"ClassTeacher({self.rule.title}; {counted(len(self.learners), 'prior')}; teaches "
+            f"{truth!r}; aim {self.aim!r}; mean belief in it "
             f"{probability_text(self.belief[self.hypothesis], 4)})"
         )
 
@@ -210,7 +208,7 @@ def _read_weights(weights: ArrayLike | None, count: int) -> Array:
     found = as_floats(np.ones(count) if weights is None else weights, copy=False, name="weights")
     if found.shape != (count,) or not (found >= 0.0).all() or not 0.0 < found.sum() < np.inf:
         raise CobayesError(
-            f"the weights are {weights!r}; expected {count} numbers that are not negative, one for "
-            "each prior."
+            f"the weights are {weights!r}; expected {count} numbers >= 0 with a positive sum, one "
+            "for each prior."
         )
     return found / found.sum()

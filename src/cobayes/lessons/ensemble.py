@@ -60,7 +60,7 @@ class RoundsNeeded(Result):
         return np.cumsum(self.counts) / (self.counts.sum() + self.num_unsure)
 
     def quantile(self, share: float) -> int | None:
-        """Return the first round by which the learner is sure in this share of lessons, or None."""
+        """Return the first round by which this share of the learners was sure; None if never."""
         share = number_between(share, "the share", 0.0, 1.0, closed="both")
         reached = np.flatnonzero(self.cumulative() >= share)
         return int(reached[0]) if len(reached) else None
@@ -86,17 +86,18 @@ class Ensemble(Result):
     num_lessons, num_rounds : int
         The number of lessons, and of rounds in each lesson.
     means, stds : ndarray
-        Moments of the learner's belief in every hypothesis, (num_rounds + 1, m).
+        Mean and standard deviation of the belief in every hypothesis, (num_rounds + 1, m).
     rounds_needed : RoundsNeeded
         The number of rounds until the learner was sure.
     paths : ndarray or None
-        Log-beliefs of the first lessons at `path_rounds`, (num_paths, rounds, m), if kept.
+        Log-beliefs of the first lessons at `path_rounds`, (num_paths, rounds, m); None if none were
+        kept.
     path_rounds : ndarray
         The rounds that `paths` holds.
     num_contradicted : int
         The number of lessons in which the learner saw a datum that is impossible under every
-        hypothesis it believed; such a datum does not change its belief. Zero if teacher and learner
-        share rule and prior.
+        hypothesis with a positive belief; such a datum does not change the belief. Zero if teacher
+        and learner have the same rule and prior.
 
     Examples
     --------
@@ -133,8 +134,8 @@ class Ensemble(Result):
         means, stds = self.mean(), self.std()  # of the taught hypothesis
         rows = [(str(k), f"{means[k]:.4f}", f"{stds[k]:.4f}") for k in rounds]
         return html_table(
-            f"{counted(self.num_lessons, 'lesson')} about {taught}, {self.rule_name} teaches "
-            f"{self.learner_rule_name}",
+            f"{counted(self.num_lessons, 'lesson')} about {taught}, {self.rule_name} teacher, "
+            f"{self.learner_rule_name} learner",
             ("round", f"mean belief in {taught}", "standard deviation"),
             rows,
         )
@@ -187,7 +188,7 @@ class Ensemble(Result):
         return 0 if self.paths is None else len(self.paths)
 
     def log_odds(self, hypothesis: SupportsIndex | str | None = None) -> Array:
-        """Return the log-odds log(theta(h) / (1 - theta(h))) of the kept paths.
+        """Return the log-odds log(theta(h) / (1 - theta(h))) on the kept paths, theta the belief.
 
         Parameters
         ----------

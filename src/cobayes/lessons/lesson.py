@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.validation import generator, number_between, whole_number
+from cobayes._input.validation import generator, number_between, one_of, whole_number
 from cobayes._output import counted, dataset, freeze, html_table, probability_text, shown
 from cobayes._parallel import require_affordable_simulation
 from cobayes.errors import CobayesError, import_optional, warn_user
@@ -42,8 +42,7 @@ class Lesson:
         The agents after the last round. To continue the lesson, use the copies that `resume`
         returns.
     states : tuple
-        The k + 1 states of the teacher's task, if agents see them (as in a `GridWorld`); else
-        empty.
+        The k + 1 states of the teacher's task if agents see them (as in a `GridWorld`), else empty.
 
     Examples
     --------
@@ -108,7 +107,10 @@ class Lesson:
 
     @property
     def is_over(self) -> bool:
-        """Whether the task ended the lesson: a walker is at its goal, or no datum is available."""
+        """Whether the task ended the lesson.
+
+        A walker is at its goal, or the taught hypothesis allows none of the available data.
+        """
         return self.teacher.task.is_over(self.teacher.state, self.hypothesis)
 
     def rounds_until(self, level: float = 0.95) -> int | None:
@@ -125,7 +127,10 @@ class Lesson:
         return self.teacher.copy(), self.learner.copy()
 
     def extend(self, num_rounds: SupportsIndex) -> Lesson:
-        """Return the lesson continued for some rounds: the same as one longer lesson."""
+        """Return the lesson continued for `num_rounds` more rounds, as one longer lesson.
+
+        If the outcomes of data are random, the teacher's generator draws them.
+        """
         more = run_lesson(*self.resume(), num_rounds)
         data = np.concatenate([self.data, more.data])
         logs = np.concatenate([self.log_beliefs, more.log_beliefs[1:]])
@@ -139,8 +144,9 @@ class Lesson:
         Parameters
         ----------
         agent
-            The "learner", or the "teacher" with its estimates.
+            Whose beliefs: "learner", or "teacher" for the teacher's estimates of them.
         """
+        one_of(agent, "agent", ("learner", "teacher"))
         beliefs = self.beliefs if agent == "learner" else self.teacher_beliefs
         pandas = import_optional("pandas", "labels", "a DataFrame")
         table = pandas.DataFrame(beliefs, columns=list(self.model.hypotheses))
@@ -257,8 +263,8 @@ def run_lesson(
     """Run a lesson: a teacher teaches a learner for some rounds.
 
     The agents may have different matrices, tasks and priors; they start from their current beliefs
-    and states, and the lesson changes them. The lesson ends early if the teacher's task ends: a
-    walker has reached its goal, or (with a warning) no datum is available.
+    and states, and the lesson changes both agents. The lesson ends early if a walker has reached
+    its goal, or (with a warning) if the taught hypothesis allows none of the available data.
 
     Parameters
     ----------
@@ -267,7 +273,7 @@ def run_lesson(
     learner
         The learner, who observes them.
     num_rounds
-        The largest number of rounds; zero is allowed.
+        The largest number of rounds, >= 0.
     rng
         The random generator for the outcomes of data, in tasks such as a slippery world; the
         teacher's own by default.
@@ -347,6 +353,6 @@ def require_left(num_rounds: int, task: Task, state: State, name: str, taught: i
     if left is not None and num_rounds > left:
         raise CobayesError(
             f"a lesson of {counted(num_rounds, 'round')} was asked for; the {name}'s task has "
-            f"data for {left}.",
+            f"data for {left} of them.",
             f"ask for at most {counted(left, 'round')}.",
         )

@@ -24,7 +24,7 @@ from cobayes.tasks.task import State, Task, no_datum
 Array = NDArray[np.float64]
 
 MOST_NODES = 50_000
-"""A search that would compute more beliefs than this is refused."""
+"""The search for a datum ends with an error if it needs more beliefs than this."""
 
 Plan = tuple[float, tuple[int, ...]]
 """The learner's log-odds of the hypothesis after some data, and these data in order."""
@@ -55,7 +55,7 @@ def plan_lesson(
     num_rounds
         The number of rounds.
     learner_rule
-        The learner's rule, with the same data and hypotheses.
+        The learner's rule, with the same data and hypotheses (default: `rule`).
     prior
         The learner's prior; uniform by default.
     look_ahead
@@ -70,7 +70,7 @@ def plan_lesson(
 
     Examples
     --------
-    Five different examples in the best order:
+    Five different data; each raises the belief most in its round:
 
     >>> import cobayes as cb
     >>> import numpy as np
@@ -146,7 +146,7 @@ class Planner(Teacher):
         return belief
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the state of the agent to save; see `Learner.snapshot`."""
+        """Return the values that describe the agent; see `Learner.snapshot`."""
         return {
             **super().snapshot(),
             "pupil": self.pupil.snapshot(),
@@ -209,6 +209,7 @@ class Search:
         `depth` rounds or fewer; if the log-odds returned are lower than `wanted`, no such data
         exist. No data are returned if the hypothesis allows none of the available data.
         """
+        # Sequences of data that lead to the same belief, up to rounding, are continued only once.
         beliefs = np.round(node.log_belief, 9).tobytes()
         key = (wanted, depth, node.state, node.learner_state, beliefs)
         if key not in self._known:
@@ -279,20 +280,22 @@ class Search:
 def _largest_fall(rule: Rule, hypothesis: int) -> Array:
     """Return an upper bound on the decrease of log(theta(j) / theta(h)) in one round, (m,).
 
-    The mean of the posteriors over all data is the belief, so some datum does not lower the ratio
-    theta(j) / theta(h). If the likelihood at every belief is one matrix M with scaled rows and
-    columns, the ratios after two different data differ by a factor of at most max_d (M_dj / M_dh) /
-    min_d (M_dj / M_dh), so no datum lowers the ratio by a larger factor. The result is infinite if
-    no bound is known.
+    Datum d increases the ratio's logarithm by r_d = log(L_dj / L_dh), with L the likelihood. At
+    another belief all r_d of a built-in rule are larger by one common number, so the difference
+    between the largest and the smallest r_d stays the same. If the columns of L sum to one, some r_d
+    is not negative, and this difference is the bound. If they do not, L does not depend on the
+    belief, and the bound is -min_d r_d. The result is infinite if no bound is known.
     """
     task = rule.task
     while isinstance(task, Around):
         task = task.task
-    matrix = rule.model.matrix
-    if rule.core is None or not task.is_constant or not matrix.all():
-        return np.full(matrix.shape[1], np.inf)
-    logs = np.log(matrix)
-    return np.ptp(logs - logs[:, hypothesis, None], axis=0)
+    own = rule.at(rule.task.start)
+    logs = own.answer(own.log_belief(None, "prior")).log_likelihood
+    logs = logs[(logs > -np.inf).any(axis=1)]  # data that may be shown
+    if rule.core is None or not task.is_constant or not np.isfinite(logs).all():
+        return np.full(logs.shape[1], np.inf)
+    increases = logs - logs[:, hypothesis, None]
+    return np.maximum(increases.max(axis=0), 0.0) - increases.min(axis=0)
 
 
 def only_state(task: Task, state: State, datum: int) -> State:

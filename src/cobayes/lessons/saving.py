@@ -39,7 +39,7 @@ def write(path: str | Path, kind: str, content: dict[str, Any]) -> None:
     path
         The file.
     kind
-        "learner", "teacher", "lesson" or "fit".
+        What was saved, such as "teacher", "lesson" or "fit".
     content
         The content, as `to_plain` returns it.
     """
@@ -65,7 +65,7 @@ def read(path: str | Path, kind: str) -> dict[str, Any]:
         )
     if head.get("kind") != kind:
         raise CobayesError(
-            f"this is not a saved {kind}: its kind is {head.get('kind')!r}.",
+            f"{path} is not a saved {kind}: its kind is {head.get('kind')!r}.",
             f"load a file that a {kind}'s save() wrote.",
         )
     content = head.get("content")
@@ -96,7 +96,7 @@ def explained(kind: str) -> Iterator[None]:
 
 
 def _damaged(kind: str, reason: str) -> CobayesError:
-    return CobayesError(f"the saved {kind} is damaged: {reason}.", "save it again.")
+    return CobayesError(f"the saved {kind} is damaged: {reason}.", "make and save it again.")
 
 
 def to_plain(content: dict[str, Any]) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def from_plain(content: dict[str, Any]) -> dict[str, Any]:
             return {key: decode(value) for key, value in item.items()}
         number = item["#object"]
         if type(number) is not int or not 0 <= number < len(made):
-            raise ValueError(f"a reference is {number!r}; expected one of {len(made)} objects")
+            raise ValueError(f"a reference is {number!r}; expected a position below {len(made)}")
         return made[number]
 
     for described in content["objects"]:  # an object refers to earlier objects only
@@ -155,7 +155,7 @@ def from_plain(content: dict[str, Any]) -> dict[str, Any]:
         if "task" in described:
             for name in OBJECTS:
                 if isinstance(settings.get(name), str):
-                    raise ValueError(f"the {name} of a task is text; expected numbers")
+                    raise ValueError(f"the {name} of a task is text, which may name a file")
             made.append(task_from_settings(described["task"], settings))
         else:
             task = instance(decode(described["of"]), Task, "the rule's task", "a task")

@@ -59,7 +59,7 @@ def simulate(
     hypothesis
         The true hypothesis, by position or label.
     num_rounds, num_lessons
-        The number of rounds in a lesson, and of lessons.
+        The number of rounds in a lesson, and the number of lessons.
     prior
         The learner's prior as the teacher assumes it; uniform by default.
     learner_rule, learner_prior
@@ -71,8 +71,8 @@ def simulate(
         The learner is sure when its belief in the truth is at least this.
     keep_paths
         The rounds whose log-beliefs are kept, for every lesson: all (True), a list of rounds
-        (sorted, without duplicates), or none (False). By default all rounds of the first
-        lessons, as many as fit into 256 MB; see `Ensemble.num_paths`.
+        (sorted, without duplicates), or none (False). By default all rounds of as many of the
+        first lessons as fit into 256 MB; see `Ensemble.num_paths`.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def simulate(
         path_rounds=rounds,
     )
     if teacher is None or learner is None:
-        if agents.teacher.task is agents.teacher.model:  # other tasks may end early
+        if agents.teacher.task is agents.teacher.model:  # lessons on other tasks may end early
             require_affordable(
                 f"{short_number(num_lessons)} lessons of {short_number(num_rounds)} rounds by a "
                 "custom rule",
@@ -164,11 +164,11 @@ def _in_core(rule: Rule) -> _core.Rule | None:
         return None
     if isinstance(task, WithoutRepeats) and isinstance(task.task, Model):
         # The core does not notice when all data with a positive data prior have been shown.
-        is_played = rule.data_prior is None or bool(rule.data_prior.all())
+        is_supported = rule.data_prior is None or bool(rule.data_prior.all())
     else:
-        is_played = task is rule.model or task.is_constant
+        is_supported = task is rule.model or task.is_constant
     found = rule if task is rule.model else rule.at(task.start)
-    return found.core if is_played else None
+    return found.core if is_supported else None
 
 
 def _play_one_by_one(
@@ -254,5 +254,4 @@ def _kept_paths(
             raise CobayesError(message)
         num_paths, num_kept = num_lessons if rounds else 0, len(rounds)
     require_affordable_simulation(num_lessons, num_rounds, *model.shape, num_paths * num_kept)
-    kept = np.arange(num_kept) if rounds is None else rounds
-    return np.array(kept, dtype=np.int64), num_paths
+    return np.array(range(num_kept) if rounds is None else rounds, dtype=np.int64), num_paths

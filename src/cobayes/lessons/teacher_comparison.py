@@ -156,17 +156,17 @@ def compare_teachers(
     hypothesis
         The hypothesis to teach, by position or label.
     teachers
-        "all" (that the task allows), or some of: "random", "truthful" (random among the data that
-        are true of the hypothesis), "literal" (drawn by BI), "SCBI" (drawn by SCBI), "likeliest"
-        (SCBI's likeliest datum), "greedy" (`plan_lesson` for this learner), "optimal" (an exact
-        search for the fewest rounds until this learner is sure, then greedy; the table shows "<=k"
-        if the search ended early with a lesson of k rounds, "?" if it ended early without a
-        lesson), "active" (no teacher: a Bayesian learner asks the most informative question, which
-        is answered at random by the matrix).
+        "all" (every teacher that the task allows), or one or several of these names. "random": any
+        datum. "truthful": random among the data that are true of the hypothesis. "literal": drawn
+        by BI. "SCBI": drawn by SCBI. "likeliest": SCBI's likeliest datum. "greedy": `plan_lesson`
+        for this learner. "optimal": an exact search for the fewest rounds until this learner is
+        sure, then greedy. "active": no teacher; a Bayesian learner asks the most informative
+        question, and the answer is drawn with the probabilities in the matrix.
     learners
         Rules, their classes or names; plain Bayes, `Pragmatic` of depth 1 and SCBI by default.
     num_rounds, num_lessons
-        The number of rounds of a lesson, and of lessons for each teacher that draws.
+        The number of rounds of a lesson (fewer if the task ends earlier), and the number of lessons
+        of each teacher that draws.
     level
         A learner is sure when its belief in the truth is at least this.
     prior
@@ -181,7 +181,9 @@ def compare_teachers(
     Returns
     -------
     TeacherComparison
-        `print` shows it as a table; `cobayes.plots.plot_teachers` draws it.
+        `print` shows it as a table; `cobayes.plots.plot_teachers` draws it. In the table "<=k"
+        means that the search for "optimal" ended early with a lesson of k rounds, "?" that it
+        ended early without a lesson.
 
     Notes
     -----
@@ -220,7 +222,7 @@ def compare_teachers(
         for number, (label, learner) in enumerate(made.items()):
             stream = streams[list(TEACHERS).index(name) * len(made) + number]
             pair = Pair(task, target, learner, prior, num_rounds, num_lessons, level, stream)
-            is_known = name == "active" and number > 0  # does not depend on the learner
+            is_known = name == "active" and number > 0  # it ignores the learner's rule
             result = results[-1] if is_known else pair.run(name, questions)
             results.append(replace(result, learner=label))
     found = tuple(results)

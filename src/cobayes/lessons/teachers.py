@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cobayes._input.labels import Distribution
 from cobayes._input.validation import items
 from cobayes._output import Result
+from cobayes._parallel import require_affordable_simulation
 from cobayes.errors import CobayesError
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.lessons.ensemble import RoundsNeeded
@@ -28,7 +29,7 @@ Array = NDArray[np.float64]
 
 TEACHERS = {
     "random": "any datum, all equally likely",
-    "truthful": "any datum that speaks for the hypothesis, all equally likely",
+    "truthful": "any datum that is true of the hypothesis, all equally likely",
     "literal": "drawn by BI, from the normalised column of the hypothesis",
     "SCBI": "drawn by SCBI",
     "likeliest": "the likeliest datum of SCBI",
@@ -44,7 +45,7 @@ MOST_BELIEFS = 5_000
 """The search for the optimal lesson computes at most this number of beliefs (some seconds)."""
 
 LAST_RESORT = 1e-12
-"""The weight of an untrue datum relative to a true one: it is shown only if no true one is left."""
+"""The weight of an untrue datum relative to a true one, so that true data are shown first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class TeacherResult(Result):
     teacher, learner : str
         The way of choosing data, and the name of the learner's rule.
     beliefs : ndarray
-        The learner's mean belief in the truth after each round, (num_rounds + 1,).
+        The learner's mean belief in the truth from round 0 on, (num_rounds + 1,).
     rounds_needed : RoundsNeeded
         The numbers of rounds until the learner was sure.
     is_proved : bool
@@ -104,7 +105,7 @@ def refused_teachers(task: Task, questions: Sequence[Any] | None) -> dict[str, s
 
 @dataclass(frozen=True)
 class Pair:
-    """A learner's rule, the hypothesis that it is taught, and the length and number of lessons."""
+    """A learner, and the task, hypothesis, length and number of the lessons that it is given."""
 
     task: Task
     hypothesis: int
@@ -117,7 +118,6 @@ class Pair:
 
     def run(self, teacher: str, questions: Sequence[Any] | None) -> TeacherResult:
         """Simulate the lessons of a teacher; the caller adds the learner's name to the result."""
-        is_proved = True
         if teacher in DRAWN:
             found = simulate(
                 drawing_rule(teacher, self.task, self.hypothesis),
@@ -131,6 +131,7 @@ class Pair:
                 keep_paths=False,
             )
             return TeacherResult(teacher, "", found.mean(), found.rounds_needed)
+        data, is_proved = self._shortest() if teacher == "optimal" else ((), True)
         if teacher == "active":
             beliefs = self._ask(questions)
         elif teacher == "likeliest":
@@ -141,7 +142,6 @@ class Pair:
             agents = (Teacher(*arguments) for _ in range(count))
             beliefs = np.array([self._taught_by(agent) for agent in agents])
         else:
-            data, is_proved = self._shortest() if teacher == "optimal" else ((), True)
             beliefs = self._greedy(data)[None]
         sure = beliefs >= self.level
         first = np.where(sure.any(axis=1), sure.argmax(axis=1), beliefs.shape[1])
@@ -150,21 +150,22 @@ class Pair:
         return TeacherResult(teacher, "", beliefs.mean(axis=0), needed, is_proved)
 
     def _taught_by(self, teacher: Teacher) -> Array:
-        """Return the beliefs in the truth; after an early end the last belief is repeated."""
+        """Return the beliefs in the truth; a lesson that ends early repeats its last belief."""
         lesson = run_lesson(teacher, Learner(self.learner, self.prior), self.num_rounds)
         own = lesson.beliefs[:, self.hypothesis]
         return np.pad(own, (0, self.num_rounds + 1 - len(own)), mode="edge")
 
     def _greedy(self, data: Sequence[int] = ()) -> Array:
         """Return the beliefs in the truth: the given data are shown first, then greedy choices."""
+        # A planner uses only the task of its own rule.
         rule = self.learner if self.learner.task is self.task else BI(self.task)
         return self._taught_by(Planner(rule, self.hypothesis, self.prior, self.learner, data=data))
 
     def _shortest(self) -> tuple[tuple[int, ...], bool]:
-        """Return data that make the learner sure in the fewest rounds, and whether that is proved.
+        """Return data that make the learner sure in fewer rounds than greedy choices do.
 
-        The search starts with the greedy lesson and looks for shorter ones until there are none.
-        No data are returned if no lesson was found that makes the learner sure.
+        The search continues until no shorter lesson exists. No data are returned if none is shorter
+        than the greedy lesson. Also return whether the search was finished.
         """
         sure = np.flatnonzero(self._greedy() >= self.level)
         rounds = int(sure[0]) if len(sure) else self.num_rounds + 1
@@ -191,6 +192,7 @@ class Pair:
         changes.
         """
         answers, question = _answers(self.task.model, questions)
+        require_affordable_simulation(self.num_lessons, self.num_rounds, *answers.shape)
         is_answer = (question[:, None] == np.arange(question.max() + 1)).astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(answers)

@@ -121,8 +121,8 @@ def conjectured_success(
     hypothesis
         The hypothesis that is taught, by position or label.
     distance
-        "euclidean" (the paper's figures; refuted, see `cobayes.conjecture`), "l1", or
-        "tv", total variation, half of l1.
+        "euclidean" (as in the paper's figures), "l1", or "tv" (total variation, half of l1).
+        `cobayes.conjecture` has counter-examples.
 
     Returns
     -------

@@ -43,7 +43,7 @@ PAIRS_PER_CALL = 1 << 16
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coupling:
-    """The hypotheses that teacher and learner converge to ("end at") if both see the same data.
+    """Where teacher and learner converge to ("end at") if both see the same data.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Coupling:
         )
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return a tidy table: one row for each pair of taught and believed hypothesis."""
+        """Return a tidy table: one row per pair of hypotheses where teacher and learner end."""
         return self.to_xarray().to_dataframe().reset_index()
 
     def to_xarray(self) -> xr.Dataset:
@@ -193,11 +193,11 @@ def coupling(
 
     Notes
     -----
-    Under data from the data prior, which both rules must share, both beliefs are martingales that
-    converge to vertices of the simplex (Lemma of Proposition 5.1). A learner that is taught h ends
-    at j with probability ``C[h, j] / theta^T(h)``. On tables with zeros the two agents expect
-    different data. Row h of C is then estimated from lessons about h, which go on until the learner
-    is sure or has excluded h; the columns need not sum to the learner's prior.
+    Under data from a data prior that both rules share, both beliefs are martingales that converge
+    to vertices of the simplex (Lemma of Proposition 5.1). A learner that is taught h ends at j with
+    probability ``C[h, j] / theta^T(h)``. With different data priors, and on tables with zeros, the
+    two agents expect different data. Row h of C is then estimated from lessons about h, which go on
+    until the learner is sure or has excluded h; the columns need not sum to the learner's prior.
 
     Examples
     --------

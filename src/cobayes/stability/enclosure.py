@@ -115,7 +115,7 @@ def success_enclosure(
     hypothesis
         The hypothesis that is taught, by position or label.
     num_rounds
-        The largest depth of the tree.
+        The largest number of rounds: the depth of the tree of all sequences of data.
     prior
         The learner's prior as the teacher assumes it (default: uniform).
     learner_prior
@@ -221,13 +221,13 @@ class _Agent:
     Attributes
     ----------
     rule : Rule
-        SCBI on these columns.
+        SCBI on the columns of the m' hypotheses with a positive prior.
     prior : ndarray
-        (m',).
+        The positive entries of the prior, (m',).
     position : int
         The position of the taught hypothesis among these columns.
     data_prior : ndarray
-        (n,).
+        The data prior, (n,), uniform if the rule has none.
     most_growth : float
         The largest factor by which an error grows in a round: Birkhoff's cosh(D / 4)^2.
     """
@@ -315,7 +315,7 @@ class _Tree:
             sides = np.concatenate([sides[:, rest], self._sides(grown)], axis=1)
         self._lower, self._upper = sides
         self.num_leaves = len(leaves.rounds)
-        self.depth = int(np.minimum(leaves.rounds, depth).max())
+        self.depth = int((leaves.rounds % (depth + 1)).max())
 
     def interval(self) -> tuple[float, float]:
         """Return the enclosure of the success rate."""
@@ -342,8 +342,9 @@ class _Tree:
     def _choose(self, leaves: _Leaves, sides: Array, depth: int, budget: int) -> NDArray[np.intp]:
         """Return the positions of the leaves to expand next, those with the widest gaps first.
 
-        All open leaves are chosen if the full tree is small enough; otherwise an eighth of them,
-        but at least 64. The number is never larger than `budget`.
+        A leaf is open if `depth`, SETTLED_GAP and SMALLEST_BELIEF allow its expansion. All open
+        leaves are chosen if the full tree is small enough, otherwise an eighth of them, but at
+        least 64. The number is never larger than `budget`.
         """
         gaps = sides[1] - sides[0]
         is_open = (gaps > SETTLED_GAP * np.exp(leaves.log_weights)) & (leaves.rounds < depth)
@@ -355,7 +356,10 @@ class _Tree:
         return chosen[np.argsort(-gaps[chosen], kind="stable")[: max(count, 0)]]
 
     def _expanded(self, leaves: _Leaves, depth: int) -> _Leaves:
-        """Return the children of leaves; a leaf whose children have no error bound stays a leaf."""
+        """Return the children of leaves; a leaf whose children have no error bound stays a leaf.
+
+        Such a leaf is never expanded again, because depth + 1 is added to its number of rounds.
+        """
         widest = max(len(agent.prior) for agent in self.agents)
         size = max(1, BLOCK_NUMBERS // ((len(self.data) + widest) * widest))
         parts = []
@@ -375,7 +379,7 @@ class _Tree:
                     np.repeat(taught_errors[is_proved], copies),
                     np.repeat(believed_errors[is_proved], copies),
                 ),
-                left._replace(rounds=np.full_like(left.rounds, depth)),
+                left._replace(rounds=left.rounds + depth + 1),
             ]
         return _Leaves.joined(parts)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.labels import Distribution
+from cobayes._input.labels import Distribution, find, make_labels
 from cobayes._input.validation import number_between, spawn_generators, whole_number
 from cobayes._output import Result, freeze
 from cobayes._parallel import require_affordable, short_number
@@ -94,8 +94,9 @@ class Robustness(Result):
 
     def describe_direction(self, position: int | None = None) -> str:
         """Return a description of a direction; by default of the most dangerous direction."""
-        step = self.directions[self.worst if position is None else position]
-        names = self.rate.hypotheses
+        numbers = make_labels(None, len(self.directions), "direction")
+        position = self.worst if position is None else find(position, numbers, "direction")
+        step, names = self.directions[position], self.rate.hypotheses
         most = np.abs(step).max()
         sides = []
         for sign, verb in ((-1.0, "less"), (1.0, "more")):
@@ -182,7 +183,7 @@ def robustness(
         )
     require_affordable(
         f"{short_number(num_random)} random directions",
-        "take fewer.",
+        "take a smaller num_random.",
         num_bytes=32.0 * min(num_random, 10**300) * model.num_hypotheses,
     )
     first, second, third = spawn_generators(rng, 3)
@@ -193,8 +194,7 @@ def robustness(
     # slope per unit of a distance below the normal range of float64 would overflow.
     kept = distances >= np.finfo(np.float64).tiny
     directions, distances, priors = directions[kept], distances[kept], own + steps[kept]
-    options: dict[str, Any] = {"num_lessons": num_lessons, "prior": own, "level": level}
-    options["max_rounds"] = max_rounds
+    options: Any = dict(num_lessons=num_lessons, prior=own, level=level, max_rounds=max_rounds)
     rate, *moved = success_rates(
         teacher, position, learner_rules=[learner], learner_priors=[theirs, *priors],
         rng=first, **options,
@@ -243,13 +243,13 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
     >>> cb.stability.simplex_grid(3, 4).shape
     (15, 3)
     """
-    m = whole_number(num_hypotheses, "num_hypotheses", 1)
+    m = min(whole_number(num_hypotheses, "num_hypotheses", 1), 10**100)
     cuts = whole_number(divisions, "divisions", 1)
-    # The number of points of the cube that contains the simplex, at most 10^300.
+    # The number of points of the cube that contains the simplex, at most about 10^300.
     num_points = math.exp(min((m - 1) * math.log(cuts + 1), 690.0))
     require_affordable(
         f"a grid of up to {num_points:.3g} points",
-        "take fewer divisions.",
+        "take fewer hypotheses or divisions.",
         num_bytes=32.0 * m * num_points,
     )
     number_between(margin, "margin", 0.0, 1.0)

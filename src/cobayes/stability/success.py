@@ -36,7 +36,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SuccessRate(Result):
-    """The estimated success rate: the probability that the learner ends at the taught hypothesis.
+    """The estimated success rate: how often the learner converges to ("ends at") what it is taught.
 
     Attributes
     ----------
@@ -48,8 +48,8 @@ class SuccessRate(Result):
     lower, upper : float
         Bounds on the value that the estimate would have if every lesson were continued to its end.
     num_lessons, num_unfinished : int
-        The number of lessons (or coupled pairs), and the number of those that reached `max_rounds`
-        before an agent was sure.
+        The number of lessons (or coupled pairs), and the number of those that were cut off after
+        `max_rounds` rounds, before their outcome was known.
     method : str
         "lessons" or "coupling".
     hypothesis : str
@@ -123,8 +123,8 @@ class SuccessRate(Result):
         low, high = self.interval()
         shares = zip(self.hypotheses, self.outcomes, self.outcomes_stderr, strict=True)
         return html_table(
-            f"teaching {self.hypothesis} succeeds with {self.value:.4f} (95 % interval {low:.4f} "
-            f"to {high:.4f}, {self._counted()})",
+            f"teaching {self.hypothesis} succeeds with probability {self.value:.4f} (95 % interval "
+            f"{low:.4f} to {high:.4f}, {self._counted()})",
             ("the learner ends at", "probability", "standard error"),
             [(name, f"{share:.4f}", f"{error:.1g}") for name, share, error in shares],
         )

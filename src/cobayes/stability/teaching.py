@@ -81,7 +81,8 @@ def require_affordable_teaching(
     num_bytes = 8.0 * many * num_agents * model.num_hypotheses + 4096.0 * rounds
     if seconds * rounds > LONG_WORK or num_bytes > LARGE_WORK:
         if model.num_hypotheses > 1:
-            # At a rate R the log-odds reach -log(1 - level) after about -log(1 - level) / R rounds.
+            # At a rate R the log-odds reach -log(1 - level) after about -log(1 - level) / R rounds;
+            # the estimate is twice this number.
             rate = float(np.min(rate_of_convergence(model)))
             rounds = min(rounds, 1.0 - 2.0 * np.log1p(-level) / max(rate, 1e-300))
         require_affordable(

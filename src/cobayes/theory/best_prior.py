@@ -8,8 +8,9 @@ where z_ij = M_ij / M_ih. Every f_hj is concave in p, and for any s > 0
 
     f_hj(p) <= sum_i p_i g(z_ij / s),   g(r) = r - 1 - log(r),
 
-with equality at s = sum_i p_i z_ij: linear upper bounds ("cuts"). The linear programme over all
-cuts found so far gives a new p and, by its multipliers, a bound on the rate of every data prior.
+with equality at s = sum_i p_i z_ij. Each right-hand side is a linear upper bound, a "cut". The
+linear programme over all cuts found so far gives a new p. Its multipliers give an upper bound on
+the rate of every data prior.
 
 On a table with zeros the data that h allows are shown in proportion to p, and only hypotheses that
 allow the same data are rivals. If hypotheses allow different data, their rates depend on different
@@ -41,12 +42,12 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 MAX_CUTS = 100
-# log(1e-300): smaller ratios of entries, or their inverses, would be out of the range of float64.
+# About log(1e-300): smaller ratios of entries, or their inverses, are out of the range of float64.
 SMALLEST_LOG_RATIO = -690.0
-# Smallest probability of a datum on tables with zeros: a datum that is never shown would exclude no
-# hypothesis.
+# On tables with zeros every datum has at least this probability, divided by the number of data: a
+# datum that is never shown would exclude no hypothesis.
 LEAST_SHARE = 1e-6
-# See `_mixtures`: the factors, and the largest number of orders of the patterns.
+# See `_mixtures`: the factors, and the largest number of rotations of the patterns' order.
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 MAX_ORDERS = 30
 
@@ -60,8 +61,8 @@ class DataPrior:
     data_prior : ndarray
         The probability with which each datum should be shown, (n,).
     rate : float
-        SCBI's rate under this data prior: that of the hypothesis, or the mean over the hypotheses
-        whose rate is finite (infinite if no rate is finite).
+        SCBI's rate under this data prior, in nats per round: that of the hypothesis, or the mean
+        over the hypotheses whose rate is finite (infinite if no rate is finite).
     upper_bound : float
         No data prior has a higher rate than this.
     uniform_rate : float
@@ -90,7 +91,7 @@ class DataPrior:
 
     @property
     def gap(self) -> float:
-        """An upper bound on the gain in rate from any other data prior."""
+        """An upper bound on how much higher the rate of another data prior can be."""
         return self.upper_bound - self.rate if np.isfinite(self.rate) else 0.0
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -129,7 +130,7 @@ def best_data_prior(
     Returns
     -------
     DataPrior
-        ``.data_prior`` and ``.rate``; ``.gap`` bounds the gain from any other data prior.
+        ``.data_prior`` and ``.rate``; no other data prior has a rate higher by more than ``.gap``.
 
     Notes
     -----
@@ -206,7 +207,7 @@ class _Pattern:
     Parameters
     ----------
     rows
-        Which data they allow, (n,).
+        Which data these hypotheses allow, (n,).
     ratios
         For each taught hypothesis log(z_ij), (allowed data, rivals), up to a constant for each
         rival.
@@ -302,8 +303,8 @@ def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[
 def solve_programme(cuts: Array, owners: list[int], least: float) -> Any:
     """Maximise the mean over h of min_k sum_i p_i cuts_ki over distributions p, all p_i >= least.
 
-    The minimum is over the cuts k that belong to h. In the result, ``x`` contains p and then the
-    minimum of each h.
+    The minimum is over the cuts k with ``owners[k] == h``. In the result, ``x`` contains p and then
+    the minimum of each h.
     """
     count, size = cuts.shape
     groups = max(owners) + 1

@@ -35,7 +35,7 @@ class ChoosingRate:
     Attributes
     ----------
     rate : float
-        In nats per round.
+        The rate, in nats per round.
     drawing_rate : float
         The rate of a teacher that draws its data by the learner's own rule.
     data_shares : ndarray
@@ -130,7 +130,7 @@ def empirical_rate(
     hypothesis
         The true hypothesis, by position or label.
     num_rounds, num_lessons
-        The number of rounds and of lessons. Long lessons do not underflow: beliefs are logarithms.
+        The number of rounds and of lessons. Log-beliefs do not underflow in long lessons.
     burn_in
         The round from which the slope is measured (default: half of the rounds).
     prior
@@ -178,18 +178,18 @@ def empirical_rate(
 
 @dataclass(frozen=True)
 class PredictedRounds:
-    """The number of rounds until a learner is sure, for levels close to one.
+    """The predicted number of rounds until a learner is sure, for levels close to one.
 
     Attributes
     ----------
     mean, std : float
         Mean and standard deviation of the number of rounds.
     rate, variance : float
-        Mean and variance of the gain per round, in the limit of certainty, of the log-odds against
-        the hardest rival.
+        Mean (in nats) and variance of the steps per round of the log-odds against the hardest
+        rival, in the limit of certainty.
     overshoot : float
-        The mean excess, in nats, of the log-odds against that rival over the log-odds of the level
-        when they first pass them (the renewal constant).
+        The mean amount, in nats, by which the log-odds against that rival exceed the log-odds of
+        the level in the round in which they first exceed it (the renewal constant).
     level : float
         The learner is sure when its belief exceeds this.
     hypothesis, rival : str
@@ -259,7 +259,7 @@ def predicted_rounds(
     prior
         The common prior (default: uniform).
     level
-        The learner is sure when its belief in the hypothesis exceeds this.
+        The learner is sure when its belief in the hypothesis exceeds this (default: 1 - 1e-5).
 
     Returns
     -------
@@ -293,7 +293,7 @@ def predicted_rounds(
     if not math.isfinite(rate):
         raise CobayesError(
             f"every rival of {name!r} is excluded by some datum: lessons end after finitely many "
-            "rounds, and their number has no normal limit.",
+            "rounds, and the number of rounds has no normal limit.",
             "use cobayes.simulate(...).rounds_needed, or exact_rounds.",
         )
     rival = relevant_hypothesis(found, h, prior=share)
@@ -403,9 +403,9 @@ def mean_overshoot(shares: Array, steps: Array) -> float:
     if not steps.min() < 0.0:
         return square / (2.0 * mean)
     width = math.sqrt(square) / CELLS
-    # The grid ends where the walk arrives with a probability of about e^-20.
+    # The grid ends where the walk arrives with a probability of about e^-40.
     size = math.ceil(max(20.0 * square / mean, -2.0 * steps.min()) / width) + 1
-    if size > MOST_CELLS:
+    if size > MOST_CELLS:  # an upper bound: the first term of Spitzer's identity
         return square / (2.0 * mean)
     whole = np.floor(steps / width)
     kernels = [

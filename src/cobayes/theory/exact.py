@@ -212,7 +212,7 @@ def moments_on_task(
         require_affordable(
             f"round {k + 1} of {num_rounds} with about {growth * len(atoms):.3g} beliefs",
             "take fewer rounds, or use cobayes.simulate.",
-            seconds=ATOM_SECONDS * growth * len(atoms) * num_threads(),  # one thread does this work
+            seconds=ATOM_SECONDS * growth * len(atoms) * num_threads(),  # one thread
             num_bytes=(ATOM_BYTES + 32.0 * len(log_prior)) * growth * len(atoms),
         )
         after: dict[tuple[State, bytes], tuple[Array, float]] = {}
@@ -275,7 +275,7 @@ def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> in
     # The native tree is walked depth first and stores no beliefs.
     stored = count if rule.core is None or not rule.depends_on_belief else 0
     require_affordable(
-        f"the moments of {num_rounds} rounds",
+        f"the exact moments of {num_rounds} rounds",
         "take fewer rounds.",
         seconds=CORE_SECONDS * min(total, 10**300),
         num_bytes=16.0 * min((num_rounds + 1) * width + stored * (width + 2), 10**300),
@@ -286,7 +286,7 @@ def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> in
 def moments_by_counts(
     rule: Rule, log_prior: Array, h: int, num_rounds: int, data: Indices, copies: Array
 ) -> Array:
-    """Return means and variances, (2, k, m), where the order of the data does not matter."""
+    """Return means and variances, (2, k, m), for a rule whose likelihood ignores the belief."""
     log_likelihood = rule.respond_many(log_prior[None])[0][data]
     log_chances = np.log(copies) + log_likelihood[:, h]
     log_chances -= np.logaddexp.reduce(log_chances)

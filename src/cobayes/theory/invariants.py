@@ -36,7 +36,7 @@ class Invariant:
     Attributes
     ----------
     statement : str
-        The statement.
+        A sentence, such as "the mean belief is constant under uniform data".
     source : str
         Its place in the paper.
     deviation : float
@@ -64,7 +64,7 @@ class Invariant:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InvariantReport:
-    """The result of `check_invariants` over k rounds with m hypotheses.
+    """The result of `check_invariants` over k rounds with m hypotheses; theta is the belief.
 
     Attributes
     ----------
@@ -81,9 +81,10 @@ class InvariantReport:
     mean_ratios : ndarray
         Mean of theta(j) / theta(h) when h is taught, (k + 1, m).
     uniform_mean : ndarray
-        Mean belief under uniform data, (k + 1, m).
+        Mean belief under uniform data, or the data that `check_invariants` takes instead,
+        (k + 1, m).
     uniform_spread : ndarray
-        Mean squared distance from the uniform belief under uniform data, (k + 1,).
+        Mean squared distance from the uniform belief under the same data, (k + 1,).
 
     Examples
     --------
@@ -169,10 +170,11 @@ def check_invariants(
 
     While h is taught, the mean of theta(h) never decreases and the means of theta(j) / theta(h) are
     constant. Under uniform data the mean belief is constant, and the mean squared distance from the
-    uniform belief never falls. `SCBI` has all four invariants; `BI` has the first two only, since
-    its mean belief changes when data are drawn uniformly. A rule with a data prior is checked with
-    data from this prior instead of uniform data. On a table with zeros the data are as even as the
-    zeros allow at the learner's belief (see `scaling_blocks`), and mean ratios never rise.
+    uniform belief never falls. `SCBI` has all four invariants. `BI` has the first two, but not the
+    third: its mean belief changes when data are drawn uniformly. A rule with a data prior is
+    checked with data from this prior instead of uniform data. On a table with zeros the data are
+    as equally frequent as the zeros allow at the learner's belief (see `scaling_blocks`), and the
+    second invariant is that the mean ratios never rise.
 
     Parameters
     ----------
@@ -183,7 +185,7 @@ def check_invariants(
     prior
         The common prior (default: uniform).
     num_rounds
-        The number of rounds (default: the largest with at most 20,000 beliefs, at most six).
+        The number of rounds (default: as many as have at most 20,000 beliefs, but at most six).
     tolerance
         Violations up to this are attributed to rounding; those of the ratios are relative.
 
@@ -321,7 +323,8 @@ def inverse_update(rule: Rule, posterior: ArrayLike, datum: SupportsIndex | str)
     Parameters
     ----------
     rule
-        `SCBI`, or a rule whose likelihood does not depend on the belief, like `BI`.
+        `SCBI`, or a rule whose likelihood does not depend on the belief, like `BI`; a matrix means
+        `SCBI(matrix)`.
     posterior
         A distribution over hypotheses.
     datum
@@ -334,9 +337,10 @@ def inverse_update(rule: Rule, posterior: ArrayLike, datum: SupportsIndex | str)
 
     Notes
     -----
-    The paper states that T_d is a bijection; the inverse needs no iteration. The posterior is
-    row d of ``S = diag(u) M diag(v)``, so ``v_j`` is ``posterior_j / M_dj`` up to a factor. Rows
-    of S sum to n p_i, with p the data prior, which gives u, and its column sums are ``n theta``:
+    The paper states that the update by datum d is a bijection. Its inverse needs no iteration: the
+    posterior is row d of ``S = diag(u) M diag(v)``, so ``v_j`` is ``posterior_j / M_dj`` up to a
+    factor. Row i of S sums to n p_i, with p the data prior, which gives u. Column j sums to
+    ``n theta_j``, with theta the belief before the datum:
 
         ``theta_j = v_j sum_i p_i M_ij / sum_k M_ik v_k``.
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
-# From log-beliefs (a, m) and likelihoods (a, n, m) to the probabilities of the data, (a, n).
+# A function from log-beliefs (a, m) and likelihoods (a, n, m) to probabilities of the data, (a, n).
 Chances = Callable[[Array, Array], Array]
 
 # Log-beliefs exceed zero by rounding errors at most; a larger excess shows that beliefs were given
@@ -51,7 +51,7 @@ class AtomicMeasure:
     Attributes
     ----------
     weights : ndarray
-        Positive, sum to one, (a,).
+        The probabilities of the atoms: positive, with sum one, (a,).
     log_beliefs : ndarray
         Logarithms of the beliefs, (a, m), exact even if beliefs underflow.
     hypotheses : tuple of str or None
@@ -110,11 +110,11 @@ class AtomicMeasure:
         Parameters
         ----------
         weights
-            Not negative, with sum one.
+            The probability of each atom: not negative, with sum one.
         beliefs
             One distribution over hypotheses for each weight.
         hypotheses
-            The labels.
+            The labels, if the beliefs have none.
         """
         labels, table = _checked_beliefs(beliefs, hypotheses)
         atoms = make_labels(None, len(table), "atom")
@@ -158,8 +158,8 @@ class AtomicMeasure:
             raise CobayesError(
                 f"{int(is_excluded.sum())} of {len(self)} atoms, of weight "
                 f"{self.weights[is_excluded].sum():.3g}, rule out the hypothesis to teach, "
-                f"{own.model.hypotheses[column]!r}; no data can ever raise it, so teaching is "
-                "impossible.",
+                f"{own.model.hypotheses[column]!r}; no data raise a belief of zero, so teaching "
+                "is impossible.",
                 "start from beliefs that give it a positive probability, or use push_data.",
             )
 
@@ -329,8 +329,8 @@ class AtomicMeasure:
             if surprising.any():
                 datum = model.data[int(np.argwhere(surprising)[0][1])]
                 raise CobayesError(
-                    f"datum {datum!r} may be shown, but every hypothesis with a positive belief in "
-                    "some atom of the measure rules it out.",
+                    f"datum {datum!r} may be shown, but in some atom every hypothesis with a "
+                    "positive belief rules it out.",
                     "give such data probability zero, or start from another belief.",
                 )
             weights.append(shares[shown])

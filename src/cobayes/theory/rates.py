@@ -26,8 +26,8 @@ Kind = Literal["bi", "scbi"]
 
 # |e| below which e - log(1 + e) comes from a series.
 _NEAR = 0.3
-# A divergence is a difference of two means of logarithms. If it is smaller than this share of them,
-# it is computed again without cancellation.
+# A divergence is a difference of two means of logarithms. If it is smaller than this share of one
+# plus the largest logarithm, it is computed again without cancellation.
 _CANCELLATION = 1e-2
 # The number of entries in a block of pairs that are computed together (8 MB).
 _BLOCK_ENTRIES = 1 << 20
@@ -150,14 +150,14 @@ def m_sharp(rule: SCBI | MatrixLike, hypothesis: SupportsIndex | str) -> Array:
     Returns
     -------
     ndarray
-        Columns sum to one; the column of the hypothesis is the data prior, restricted to its
-        possible data.
+        The likelihood, (n, m). Columns sum to one; the column of the hypothesis is the data prior,
+        restricted to its possible data.
 
     Notes
     -----
-    Theorem 3.6: row i is divided by M_ih, then columns are normalised. On tables with zeros the
-    limit depends on the beliefs in the other hypotheses if one of them allows data that h rules
-    out; this is an error.
+    Theorem 3.6: row i is multiplied by p_i / M_ih, with p the data prior, then columns are
+    normalised. If another hypothesis allows data that h rules out, the limit depends on the beliefs
+    in the other hypotheses, and an error is raised.
 
     Examples
     --------
