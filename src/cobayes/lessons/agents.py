@@ -295,10 +295,8 @@ class Teacher(Learner):
 
     def choose(self) -> int:
         """Choose the next datum, update the belief with it, and return its position."""
-        found = self.distribution
-        datum = int(
-            np.argmax(found) if self.choice == "likeliest" else draw(found, self.rng.random())
-        )
+        law = self.distribution
+        datum = int(np.argmax(law) if self.choice == "likeliest" else draw(law, self.rng.random()))
         self.observe(datum)
         return datum
 

@@ -282,8 +282,8 @@ def _largest_fall(rule: Rule, hypothesis: int) -> Array:
 
     Datum d increases the ratio's logarithm by r_d = log(L_dj / L_dh), with L the likelihood. At
     another belief all r_d of a built-in rule are larger by one common number, so the difference
-    between the largest and the smallest r_d stays the same. If the columns of L sum to one, some r_d
-    is not negative, and this difference is the bound. If they do not, L does not depend on the
+    between the largest and the smallest r_d stays the same. If the columns of L sum to one, some
+    r_d is not negative, and this difference is the bound. If they do not, L does not depend on the
     belief, and the bound is -min_d r_d. The result is infinite if no bound is known.
     """
     task = rule.task

@@ -196,9 +196,9 @@ class Pair:
         is_answer = (question[:, None] == np.arange(question.max() + 1)).astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(answers)
-            # The sum of p log p over the answers to a question is minus the entropy of the answer,
-            # given a hypothesis.
-            known = np.where(answers > 0.0, answers * logs, 0.0)
+            # p log p of each answer, given a hypothesis: the sum over the answers to a question is
+            # minus the entropy of the answer.
+            terms_given = np.where(answers > 0.0, answers * logs, 0.0)
         is_new = np.ones((self.num_lessons, is_answer.shape[1]), dtype=bool)
         log_beliefs = np.tile(self.learner.log_belief(self.prior), (self.num_lessons, 1))
         found = [np.exp(log_beliefs[:, self.hypothesis])]
@@ -207,8 +207,8 @@ class Pair:
             beliefs = np.exp(log_beliefs)
             predicted = beliefs @ answers.T
             with np.errstate(divide="ignore", invalid="ignore"):
-                surprise = np.where(predicted > 0.0, predicted * np.log(predicted), 0.0)
-            gain = np.where(is_new, (beliefs @ known.T - surprise) @ is_answer, -np.inf)
+                terms = np.where(predicted > 0.0, predicted * np.log(predicted), 0.0)
+            gain = np.where(is_new, (beliefs @ terms_given.T - terms) @ is_answer, -np.inf)
             chosen = gain.argmax(axis=1)
             is_new[everyone, chosen] = not isinstance(self.task, WithoutRepeats)
             shares = answers[:, self.hypothesis] * is_answer.T[chosen]

@@ -362,8 +362,8 @@ def _last_passage(walks: _Walks) -> tuple[float, float]:
     times = (walks.climbs + walks.overshoots) / walks.means
     # The standard deviation of a passage time is about that of the walk at this time, divided by
     # the mean step.
-    shared = np.minimum(walks.climbs[:, None] / walks.means[:, None], walks.climbs / walks.means)
-    covariance = shared * walks.covariance / np.outer(walks.means, walks.means)
+    common = np.minimum(walks.climbs[:, None] / walks.means[:, None], walks.climbs / walks.means)
+    covariance = common * walks.covariance / np.outer(walks.means, walks.means)
     order = np.argsort(-times)
     mean, variance = float(times[order[0]]), float(covariance[order[0], order[0]])
     with_last = covariance[order[0]].copy()
