@@ -88,6 +88,13 @@ def test_bad_input_gets_one_clear_error(options, message):
         cb.lessons.ClassTeacher(cb.SCBI(MODEL), 0, priors, **options)
 
 
+def test_an_answer_that_no_learner_can_give_is_refused():
+    teacher = cb.lessons.ClassTeacher(cb.SCBI(MODEL), 0, [[0.5, 0.5, 0.0]], lapse=0.0)
+    with pytest.raises(cb.CobayesError, match="'h_3' has probability zero for every learner"):
+        teacher.hear("h_3")
+    assert "1 prior; teaches 'h_1'; aim 'mean'" in repr(teacher)
+
+
 def test_the_class_arrives_where_the_lesson_is():
     rule = cb.SCBI(cb.without_repeats(MODEL))
     teacher, other = (cb.lessons.ClassTeacher(rule, 0, PRIORS) for _ in range(2))

@@ -52,7 +52,7 @@ class RoundsNeeded(Result):
         half = f"more than {half}" if self.median is None else half
         return (
             f"RoundsNeeded(half of the learners are {100 * self.level:g} % sure after {half}; "
-            f"{self.num_unsure} of {int(self.counts.sum()) + self.num_unsure} never)"
+            f"{self.num_unsure} of {int(self.counts.sum()) + self.num_unsure} not by round {last})"
         )
 
     def cumulative(self) -> Array:

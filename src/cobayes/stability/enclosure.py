@@ -2,7 +2,7 @@
 
 Let t and l be the beliefs in the taught hypothesis h of teacher and learner after some data. Under
 independent data from the data prior both are martingales that end at zero or one, so for every
-finite tree of data
+finite tree of sequences of data
 
     E (t + l - 1)^+  <=  theta^T(h) * success(h)  <=  E min(t, l),
 
