@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self, SupportsIndex
 
 import numpy as np
@@ -199,7 +200,6 @@ class Search:
         self._task, self._rule, self._hypothesis = task, rule, hypothesis
         self._most_nodes = most_nodes
         self._num_nodes = 0
-        self._spread = _largest_fall(rule, hypothesis)
         self._known: dict[tuple[Any, ...], Plan] = {}
 
     def best(self, node: Node, depth: int, wanted: float | None = None) -> Plan:
@@ -256,8 +256,30 @@ class Search:
         odds = np.where(is_open, -np.logaddexp.reduce(against, axis=1), -np.inf)
         if depth == 1:
             return response, odds, odds
-        later = -np.logaddexp.reduce(against - (depth - 1) * self._spread, axis=1)
+        later = -np.logaddexp.reduce(against - (depth - 1) * self._largest_fall, axis=1)
         return response, odds, np.where(is_open, later, -np.inf)
+
+    @cached_property
+    def _largest_fall(self) -> Array:
+        """An upper bound on the decrease of log(theta(j) / theta(h)) in one round, (m,).
+
+        Datum d increases the ratio's logarithm by r_d = log(L_dj / L_dh), with L the likelihood. At
+        another belief all r_d of a built-in rule are larger by one common number, so the difference
+        between the largest and the smallest r_d stays the same. If the columns of L sum to one,
+        some r_d is not negative, and this difference is the bound. If they do not, L does not
+        depend on the belief, and the bound is -min_d r_d. The result is infinite if no bound is
+        known.
+        """
+        rule, task = self._rule, self._rule.task
+        while isinstance(task, Around):
+            task = task.task
+        own = rule.at(rule.task.start)
+        logs = own.answer(own.log_belief(None, "prior")).log_likelihood
+        logs = logs[(logs > -np.inf).any(axis=1)]  # data that may be shown
+        if rule.core is None or not task.is_constant or not np.isfinite(logs).all():
+            return np.full(logs.shape[1], np.inf)
+        increases = logs - logs[:, self._hypothesis, None]
+        return np.maximum(increases.max(axis=0), 0.0) - increases.min(axis=0)
 
     def _after(self, node: Node, response: Response, row: int) -> Node:
         return Node(
@@ -275,27 +297,6 @@ class Search:
         """Tell whether a lesson ends at a node."""
         is_over = self._task.is_over(node.state, self._hypothesis)
         return is_over or not self.available(node).any()
-
-
-def _largest_fall(rule: Rule, hypothesis: int) -> Array:
-    """Return an upper bound on the decrease of log(theta(j) / theta(h)) in one round, (m,).
-
-    Datum d increases the ratio's logarithm by r_d = log(L_dj / L_dh), with L the likelihood. At
-    another belief all r_d of a built-in rule are larger by one common number, so the difference
-    between the largest and the smallest r_d stays the same. If the columns of L sum to one, some
-    r_d is not negative, and this difference is the bound. If they do not, L does not depend on the
-    belief, and the bound is -min_d r_d. The result is infinite if no bound is known.
-    """
-    task = rule.task
-    while isinstance(task, Around):
-        task = task.task
-    own = rule.at(rule.task.start)
-    logs = own.answer(own.log_belief(None, "prior")).log_likelihood
-    logs = logs[(logs > -np.inf).any(axis=1)]  # data that may be shown
-    if rule.core is None or not task.is_constant or not np.isfinite(logs).all():
-        return np.full(logs.shape[1], np.inf)
-    increases = logs - logs[:, hypothesis, None]
-    return np.maximum(increases.max(axis=0), 0.0) - increases.min(axis=0)
 
 
 def only_state(task: Task, state: State, datum: int) -> State:

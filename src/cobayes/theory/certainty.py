@@ -130,7 +130,7 @@ def empirical_rate(
     hypothesis
         The true hypothesis, by position or label.
     num_rounds, num_lessons
-        The number of rounds and of lessons. Log-beliefs do not underflow in long lessons.
+        The numbers of rounds and of lessons. Log-beliefs do not underflow in long lessons.
     burn_in
         The round from which the slope is measured (default: half of the rounds).
     prior

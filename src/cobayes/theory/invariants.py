@@ -185,7 +185,7 @@ def check_invariants(
     prior
         The common prior (default: uniform).
     num_rounds
-        The number of rounds (default: as many as have at most 20,000 beliefs, but at most six).
+        The number of rounds (default: at most six, with at most 20,000 sequences of data).
     tolerance
         Violations up to this are attributed to rounding; those of the ratios are relative.
 
