@@ -99,12 +99,6 @@ def test_a_check_needs_two_lessons(name, num_lessons):
         load_certificate(name).check(num_lessons, rng=1)
 
 
-@pytest.mark.parametrize("bad", [None, 5, "tv-paper-matrix", []])
-def test_the_margin_of_something_else_than_a_certificate_is_refused(bad):
-    with pytest.raises(CobayesError, match=r"the certificate is .*; expected a Certificate"):
-        witness_margin(bad)
-
-
 def test_certificates_survive_saving_and_loading(tmp_path):
     first = load_certificate("tv-paper-matrix")
     (tmp_path / "c.json").write_text(json.dumps(first.to_dict()), encoding="utf-8")
