@@ -87,7 +87,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
-    # That page would load scripts from elsewhere.
+    # The page of computation times would load scripts from a network.
     "write_computation_times": False,
     "show_signature": False,
     "min_reported_time": 1,
@@ -107,7 +107,7 @@ suppress_warnings = [
 
 
 def use_own_thumbnails(app):  # noqa: ARG001
-    """Show one panel of each example's figure: of wide figures the whole could not be read."""
+    """Show one panel of each example's figure: a wide figure would be too small to read."""
     for picture in (HERE / "pictures" / "gallery").glob("*.png"):
         thumbnail = HERE / "gallery" / "images" / "thumb" / f"sphx_glr_{picture.stem}_thumb.png"
         if thumbnail.parent.is_dir():

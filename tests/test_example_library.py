@@ -61,6 +61,14 @@ def test_an_unknown_name_is_an_error_that_lists_the_names():
     assert cb.examples.get("M_6") is None
 
 
+@pytest.mark.parametrize("name", [3, None, ["M_1"]])
+def test_a_name_that_is_no_text_is_an_unknown_name(name):
+    with pytest.raises(cb.CobayesError, match="there is no example called") as caught:
+        cb.examples[name]
+    assert isinstance(caught.value, KeyError)
+    assert name not in cb.examples
+
+
 def test_changing_what_was_returned_does_not_change_the_library():
     cb.examples["M_1"].priors.clear()
     assert list(cb.examples["M_1"].priors) == [f"theta_{k}" for k in range(1, 6)]

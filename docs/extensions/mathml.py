@@ -12,7 +12,7 @@ logger = logging.getLogger(__name__)
 
 def convert(code: str, *, as_block: bool) -> str:
     """Return a formula in LaTeX as MathML."""
-    # What the converter does not know by these names.
+    # The converter does not know these two notations.
     code = code.replace("\\dots", "\\ldots").replace("'", "^{\\prime}")
     return tex2mathml(code, as_block=as_block)
 

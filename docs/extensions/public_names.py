@@ -28,7 +28,7 @@ def homes() -> dict[str, str]:
     return {
         alias.name: f"cobayes.{line.module}"
         for line in stub.body
-        if isinstance(line, ast.ImportFrom) and line.module not in (None, "_version")
+        if isinstance(line, ast.ImportFrom) and line.module
         for alias in line.names
     }
 
@@ -87,7 +87,7 @@ class PublicNames(SphinxDirective):
 
 
 def _class_lines(path: str, thing: type) -> list[str]:
-    """Return the directives for a class and its members, those first that pages use most.
+    """Return the directives for a class and its members, the members that pages use most first.
 
     Inherited and overridden members that no page uses are described with the base class.
     """
@@ -241,7 +241,7 @@ def setup(app):
     app.connect("autodoc-process-docstring", split_attributes, priority=400)
     app.add_directive("public-names", PublicNames)
     app.connect("env-updated", require_all)
-    # A page that is not read again describes its names no less: always read them all.
+    # Names are added to `described` only when a page is read, so all API pages are read every time.
     app.connect(
         "env-get-outdated", lambda _app, env, *_: [d for d in env.found_docs if "api/" in d]
     )

@@ -1,7 +1,7 @@
 """``{test}`path.py::name` `` and ``{source}`path` ``: links to files of the repository.
 
-The files travel with the pages, so that the links work without a network; a test or a file that
-does not exist is an error.
+The files are copied beside the pages, so that the links work without a network; a link to a test or
+a file that does not exist is an error.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ plot_matrix(game, title="probability of a number under a concept", ax=ax)
 ax.set(xlabel="concept", ylabel="number")
 
 # %%
-# Which numbers does a teacher of "powers of 2" show first? A literal teacher shows any of them. A
-# cooperative teacher prefers the numbers that belong to few other concepts.
+# Which numbers does a teacher of "powers of 2" show first? A literal teacher shows all of
+# them equally often. A cooperative teacher prefers numbers that belong to few other concepts.
 uniform = game.distribution()
 rules = {"literal": cb.BI(game), "cooperative": cb.SCBI(game)}
 shown = {name: rule.teach(uniform, "powers of 2") for name, rule in rules.items()}

@@ -7,7 +7,7 @@ plain Bayes, depth 1 is the model of rational speech acts, and infinite depth is
 """
 
 # %%
-# Belief in the truth after one datum, for every depth, in the reference game of three faces.
+# Belief in the truth after one datum, for depths 0 to 8, in the reference game of three faces.
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -7,7 +7,7 @@ choices, and how deep was the reasoning? The person is simulated, so the true pa
 """
 
 # %%
-# Five problems, each a grid of 4 x 4 cells with four regions; a cell is in a region or not.
+# Fifteen problems, each a grid of 4 x 4 cells with four regions; a cell is in a region or not.
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -81,7 +81,7 @@ def _plain(value: Any) -> Any:
 
 
 def _restored(kind: Any, value: Any) -> Any:
-    """Return the attribute, of type `kind`, from which `_plain` made a value."""
+    """Return an attribute of type `kind` from the value that `_plain` made of it."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is UnionType:  # a type or None
         (kind,) = set(parts) - {NoneType}
@@ -158,7 +158,7 @@ MOST_SHOWN = 20
 
 
 def shown(values: Sequence[Any], keep: int = 0) -> list[Any]:
-    """Return the values that a notebook shows: the first, the one at position `keep`, the last.
+    """Return the first ten values, the one at position `keep`, and the last ten.
 
     Each "…" in the result stands for values that are left out.
     """
@@ -296,7 +296,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     except UnicodeEncodeError as error:
         raise CobayesError(
             f"{path} cannot be written: {text[error.start]!r} is not a character of Unicode.",
-            "rename the label that has it.",
+            "rename the label that contains it.",
         ) from error
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
     try:

@@ -10,8 +10,8 @@ from cobayes.errors import CobayesError
 # Work that would take more than 12 hours, or more than the free memory of a laptop, is an error.
 LONGEST_SECONDS = 12 * 3600.0
 LARGEST_BYTES = 8e9
-# Lower bounds on the time per round of a lesson, and per entry of its matrix (measured with
-# `make bench`: 60 ns and 0.5 ns for BI, 60 ns and 1.5 ns for SCBI).
+# Lower bounds on the time of one round of a lesson: a constant, and a time per entry of the matrix
+# (measured with `make bench`: 60 ns and 0.5 ns for BI, 60 ns and 1.5 ns for SCBI).
 _NANOSECONDS_PER_ROUND, _NANOSECONDS_PER_ENTRY = 40, 0.5
 
 # The number of cores that this process may run on.
@@ -26,7 +26,7 @@ _chosen: int | None = None
 def num_threads() -> int:
     """Return the number of threads that compiled code uses.
 
-    The last value given to `set_num_threads`, else the environment variable
+    It is the last value given to `set_num_threads`, else that of the environment variable
     ``COBAYES_NUM_THREADS``, else the number of cores that this process may use.
 
     Returns

@@ -35,7 +35,7 @@ class Finding:
     status : str
         "holds" or "warning".
     text : str
-        One sentence that names the hypotheses concerned.
+        One sentence with the reason.
     """
 
     assumption: str
@@ -155,7 +155,7 @@ def proportional_columns(matrix: NDArray[np.float64]) -> list[list[int]]:
 
 
 def first_equal(rows: NDArray[np.float64], tolerance: float) -> NDArray[np.intp]:
-    """Return for each row the position of a row that equals it: the same one for all equal rows.
+    """Return for each row the position of the first row, in a fixed order, that equals it.
 
     Rows are equal when no entry differs by more than the tolerance; minus infinity equals only
     itself. Rows are sorted by their projections onto one direction, and only rows with nearly equal

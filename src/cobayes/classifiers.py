@@ -38,7 +38,7 @@ def model_from_classifiers(
     true_labels
         The label of each point, for instance the prediction of the classifier to explain: each
         point is then one datum, and the data of a lesson are rows of `points`. By default every
-        point may be shown with every label: p times the number of classes data.
+        pair of a point and a class is a datum.
     names
         Names of the points; by default the index of a DataFrame, else numbers.
     smallest
@@ -59,8 +59,8 @@ def model_from_classifiers(
     >>> cb.model_from_classifiers(fitted, points).data[:4]
     ('0: 0', '0: 1', '1: 0', '1: 1')
 
-    The best two points with which to explain one of them, with the labels that it gives, to a
-    reader who uses the probabilities without normalisation:
+    Two points, with the labels that classifier "0.1" predicts, to explain it to a reader who uses
+    the probabilities without normalisation:
 
     >>> true_labels = fitted["0.1"].predict(points)
     >>> model = cb.model_from_classifiers(fitted, points, true_labels=true_labels)
@@ -75,9 +75,9 @@ def model_from_classifiers(
     for name, classes in zip(named, known, strict=True):
         if not np.array_equal(classes, known[0]):
             raise CobayesError(
-                f"classifier {name!r} knows the classes {classes.tolist()}, the first one "
-                f"{known[0].tolist()}.",
-                "fit all of them to the same classes.",
+                f"classifier {name!r} knows the classes {classes.tolist()}, but the first "
+                f"classifier knows {known[0].tolist()}.",
+                "fit all classifiers to the same classes.",
             )
     # Classifiers that were fitted to a DataFrame expect its columns again.
     is_frame = hasattr(points, "columns") and hasattr(points, "index")
@@ -93,7 +93,7 @@ def model_from_classifiers(
     points_named = [str(name) for name in items(names, "names", "labels")]
     if len(points_named) != len(table):
         raise CobayesError(
-            f"{len(points_named)} names were given for {len(table)} points; expected one for each."
+            f"{len(points_named)} names were given for {len(table)} points; expected one per point."
         )
     number_between(smallest, "smallest", 0.0, 1.0)
     rows, columns = _pairs(true_labels, known[0], len(table))
@@ -164,7 +164,9 @@ def _pairs(
         )
     given = np.array(items(true_labels, "true_labels", "classes"), dtype=object).tolist()
     if len(given) != count:
-        raise CobayesError(f"{len(given)} true labels were given for {count} points.")
+        raise CobayesError(
+            f"{len(given)} true labels were given for {count} points; expected one per point."
+        )
     unknown = [label for label in given if label not in kinds]
     if unknown:
         raise CobayesError(

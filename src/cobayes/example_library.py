@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import suggest
+from cobayes._input.validation import quoted
 from cobayes._output import html_table
 from cobayes.errors import CobayesError
 from cobayes.model import Model
@@ -69,13 +70,13 @@ class ExampleLibrary(Mapping[str, Example]):
 
     def __getitem__(self, name: str) -> Example:
         # M3p can be typed in a shell without quotation marks; M3' and M'3 are accepted, too.
-        plain = re.fullmatch(r"M(?:([1-9])(p|')?|'([1-9]))", name)
-        if plain:
+        is_text = isinstance(name, str)
+        if plain := re.fullmatch(r"M(?:([1-9])(p|')?|'([1-9]))", name if is_text else ""):
             name = f"M'_{plain[1] or plain[3]}" if plain[2] or plain[3] else f"M_{plain[1]}"
-        entry = _entries().get(name)
+        entry = _entries().get(name) if is_text else None
         if entry is None:
             raise UnknownExampleError(
-                f"there is no example called {name!r}.", suggest(name, tuple(self))
+                f"there is no example called {quoted(name)}.", suggest(name, tuple(self))
             )
         priors = {key: np.array(values) for key, values in entry["priors"].items()}
         for values in priors.values():

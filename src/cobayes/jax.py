@@ -153,7 +153,7 @@ def _scaled(matrix: jax.Array, row_sums: jax.Array, column_sums: jax.Array) -> j
         from cobayes.scaling import scale as scale_on_host
 
         given = [np.asarray(argument, dtype=np.float64) for argument in arguments]
-        # Totals that are equal up to the rounding of single precision are made equal.
+        # In single precision the totals differ by rounding, which `scale` on the host would refuse.
         given[2] = given[2] * (given[1].sum() / given[2].sum())
         return scale_on_host(*given).matrix.astype(np.asarray(arguments[0]).dtype)
 

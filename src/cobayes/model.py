@@ -351,10 +351,8 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
 
 def normalize_columns(array: NDArray[np.float64]) -> NDArray[np.float64]:
     """Divide every column by its sum, also if the sum exceeds the range of float64."""
-    largest = array.max(axis=0)
-    if array.max() < LARGE:
-        return array / array.sum(axis=0)
-    array = array / largest
+    if array.max() >= LARGE:
+        array = array / array.max(axis=0)
     return array / array.sum(axis=0)
 
 

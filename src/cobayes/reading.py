@@ -28,8 +28,8 @@ Entries = tuple[NDArray[np.float64], list[str] | None, list[str] | None]
 
 _LONGEST_NAME = 120
 
-# Limits for Parquet: a small file can decompress to gigabytes. Checking takes about 100 bytes per
-# cell; no matrix of a teaching problem is this large.
+# Limits on the size of a file; a small Parquet file can decompress to gigabytes. Checking takes
+# about 100 bytes of memory per cell; no matrix of a teaching problem is this large.
 _MOST_CELLS = 10**7
 _MOST_BYTES_OF_TEXT = 2**28
 _TEXT_TYPES = ("string", "large_string", "binary", "large_binary")
@@ -148,8 +148,8 @@ def _to_entries(file: Path, table: Cells) -> Entries:
     if not table.rows or not table.rows[0]:
         raise CobayesError(
             f"{file} holds no numbers.",
-            "give it at least one row and one column of numbers; in a table, commas, semicolons or "
-            "tabs stand between them.",
+            "write at least one row and one column of numbers; separate the columns of a table by "
+            "commas, semicolons or tabs.",
         )
     # Labels that are numbers, such as years, become text, so that they are not read as positions.
     data = None if table.data is None else [str(label) for label in table.data]
@@ -328,7 +328,7 @@ def _require_short_texts(file: Path, num_bytes: int) -> None:
 
 
 def _bytes_of_text(column: Any) -> int:
-    """Return the bytes of text in a dictionary-encoded column, with every repeat of a text counted.
+    """Return the bytes of text in a dictionary-encoded column; a repeated text counts every time.
 
     Columns without texts have 0 bytes.
     """

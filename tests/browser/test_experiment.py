@@ -275,7 +275,7 @@ def test_a_teacher_sees_all_hypotheses_and_data_in_their_places(window, tmp_path
         assert boxes[0]["y"] == boxes[2]["y"] < boxes[3]["y"]
         assert boxes[0]["x"] == boxes[3]["x"] < boxes[1]["x"]
         page.click("[aria-label=r2c2]")
-        assert "The learner thinks of" in page.inner_text(".cobayes-answer")
+        assert "The learner guesses" in page.inner_text(".cobayes-answer")
         page.click("button:has-text('Continue')")
         used = page.locator("[aria-label='r2c2, shown in round 1']")
         assert used.is_disabled()
@@ -317,13 +317,13 @@ def test_sliders_must_be_touched_and_not_all_be_zero(window, tmp_path):
         page.click("button:has-text('Continue')")
         submit, hint = page.locator(".cobayes-rating button"), page.locator(".cobayes-hint")
         sliders = page.locator(".cobayes-rating input")
-        assert "still to move: 4" in hint.inner_text()
-        sliders.nth(0).click()  # the middle is an answer as well
-        assert "still to move: 3" in hint.inner_text()
+        assert "Still to do: 4" in hint.inner_text()
+        sliders.nth(0).click()  # a click leaves it in the middle
+        assert "Still to do: 3" in hint.inner_text()
         for k in range(4):
             sliders.nth(k).fill("0")
         assert submit.is_disabled()
-        assert "more than zero" in hint.inner_text()
+        assert "away from the left end" in hint.inner_text()
         sliders.nth(2).fill("40")
         assert submit.is_enabled()
         assert hint.inner_text() == ""

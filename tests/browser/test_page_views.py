@@ -22,7 +22,7 @@ def test_a_wrong_cell_is_marked_with_its_reason(visit, pages):
     page = visit(pages["three"])
     show(page, "table")
     cell = page.locator("[aria-label='d_2, h_1']")
-    for wrong, words in (("-1", "negative"), ("abc", "missing"), ("", "missing")):
+    for wrong, words in (("-1", "negative"), ("abc", "not a number"), ("", "empty")):
         cell.fill(wrong)
         assert cell.get_attribute("aria-invalid") == "true"
         assert words in page.inner_text("td:has([aria-label='d_2, h_1']) .cell-note")

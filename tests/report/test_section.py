@@ -127,6 +127,9 @@ def test_settings_have_the_type_of_their_defaults_and_unknown_ones_are_refused(t
     assert context.setting("rounds", 3) == 3
     with pytest.raises(CobayesError, match="count is 'x'; expected a positive integer"):
         context.setting("count", 5)
+    for wrong in (2.7, True, None, 0):
+        with pytest.raises(CobayesError, match=f"count is {wrong}; expected a positive integer"):
+            Context("mine", 1.0, 1, tmp_path, settings={"count": wrong}).setting("count", 5)
     with pytest.raises(CobayesError, match="mine has no setting 'odd'") as caught:
         context.run(experiment())
     assert caught.value.hint == "its settings are radius=0.07, rounds=3, count=5."

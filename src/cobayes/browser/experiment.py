@@ -39,7 +39,7 @@ IMAGE_TYPES = (".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp")
 
 _COSTS_NOTE = """
 
-Some problems are tasks with moving costs. To fit with them in mind, give the tasks in Python:
+Some problems are tasks with moving costs, which `cobayes fit` does not know. Give the tasks in Python:
 
     import cobayes as cb
     problems = {"NAME": cb.moving_costs(cb.read_model("problems/NAME.csv"), costs)}
@@ -91,7 +91,7 @@ def write_experiment(
     response
         The response of a person who learns after each datum: "guess" or "rating".
     num_rounds
-        Data per lesson.
+        Largest number of data in a lesson.
     repeats
         Whether a datum may be shown again in a lesson; False forbids it in all problems.
     stimuli
@@ -103,7 +103,7 @@ def write_experiment(
         The numbers of rows and columns of a board on which the data are laid out in the order of
         the table, row by row (default: buttons in random order).
     seed
-        Seed of the partner's draws; by default the draws differ between persons.
+        Seed of the partner's draws and of the order of buttons; by default each person has another.
     title
         The title of the page.
 
@@ -129,7 +129,7 @@ def write_experiment(
         raise CobayesError("no problem was given.", "give {name: matrix}, one for each problem.")
     stems = {name: re.sub(r"[^\w.-]+", "-", name).strip(".-") or "problem" for name in problems}
     if len(set(stems.values())) < len(problems):
-        raise CobayesError("two problems have the same file name.", "rename one of them.")
+        raise CobayesError("two problems would have the same file name.", "rename one problem.")
     models = {name: as_model(matrix) for name, matrix in problems.items()}
     tasks = {name: _constraints(name, matrix) for name, matrix in problems.items()}
     shown, images = read_stimuli(stimuli, models)
@@ -147,7 +147,7 @@ def write_experiment(
     ]
     kind = json.loads(read("experiment/words.json"))["choice" if role == "teacher" else response]
     lessons = counted(sum(model.num_hypotheses for model in models.values()), "lesson")
-    length = f"There are {lessons} of up to {counted(num_rounds, 'example')}."
+    length = f"The experiment has {lessons} of up to {counted(num_rounds, 'example')}."
     settings = {
         "role": role,
         "rule": _rule_settings(next(iter(models.values())), rule, depth, rationality, literal),
@@ -210,7 +210,7 @@ def _constraints(name: str, matrix: MatrixLike) -> dict[str, Any]:
         if isinstance(task, WithoutRepeats):
             found["no_repeats"] = True
         elif "costs" in found:
-            raise CobayesError(f"problem {name!r} has moving costs twice.", "add the costs up.")
+            raise CobayesError(f"problem {name!r} has moving costs twice.", "give their sum.")
         else:
             # JSON has no infinity; null forbids a step.
             found["costs"] = [
@@ -350,7 +350,7 @@ def _rule_settings(
 
 def _rule_text(rule: str, depth: float, rationality: float) -> str:
     if rule == "pragmatic":
-        return f"a pragmatic rule of depth {depth} and rationality {rationality:g}"
+        return f"a pragmatic rule of depth {depth:g} and rationality {rationality:g}"
     return {"scbi": "SCBI, full cooperation", "bi": "plain Bayesian inference (BI)"}[rule]
 
 

@@ -44,10 +44,10 @@ def build_report(
 ) -> Path:
     """Build sections and write the page of all sections that are in the folder.
 
-    Every section has its own folder. An existing section is built again only if its code, the
-    scale, the seed, a setting, the formats or its files have changed. A builder that is a method, a
-    lambda or a nested function is always run. Changes of files that a builder reads are not
-    noticed: use `fresh`.
+    Every section has its own folder. An existing section is built again only if the code of its
+    builder or of cobayes, the scale, the seed, a setting, the formats or its files have changed. A
+    builder that is a method, a lambda or a nested function is always run. Changes of files that a
+    builder reads are not noticed: use `fresh`.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def build_report(
     fresh
         Whether to build all sections again and to run their experiments from the start.
     settings
-        Parameters of the chosen sections to change, see `Context.setting`.
+        New values for parameters of the chosen sections; see `Context.setting`.
     tell
         Called with a section's name and a line about its progress.
     **options
@@ -149,9 +149,9 @@ def _build(
 
 
 def _key(recipe: Recipe, choices: list[Any]) -> str:
-    """Return a digest of everything that a section depends on; empty if that is unknown.
+    """Return a digest of a section's code and choices.
 
-    It is unknown for a method, a lambda or a function inside another one.
+    It is empty for a method, a lambda or a nested function: their values may differ each time.
     """
     builder = recipe.builder()
     if not isinstance(builder, FunctionType) or "<" in builder.__qualname__:
@@ -162,7 +162,7 @@ def _key(recipe: Recipe, choices: list[Any]) -> str:
 
 @contextlib.contextmanager
 def _failures_explained(place: Path) -> Iterator[None]:
-    """Replace errors of a full disk or a read-only folder by a `CobayesError`."""
+    """Replace errors of a full disk, a read-only folder or a wrong path by a `CobayesError`."""
     try:
         yield
     except FileExistsError:

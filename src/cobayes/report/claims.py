@@ -1,12 +1,14 @@
 """Claims, and functions that judge claims: the verdict follows from numbers by a stated rule.
 
-Each rule compares confidence intervals with the limits of the claim. The probability that all
-intervals of a claim contain their true values is at least 1 - `ERROR_RATE`.
+`judge_interval` and `judge_order` compare confidence intervals with the limits of the claim. All
+intervals of a claim together contain their true values with probability >= 1 - `ERROR_RATE`.
 
 - "holds": every interval lies within the limits;
-- "holds except": most intervals lie within the limits, some outside, and these are named;
-- "does not hold": at least half of the intervals lie outside;
-- "not decided": the intervals are too wide for any of these.
+- "does not hold": at least half of the intervals lie completely outside;
+- "holds except": more than half lie within, and those that lie completely outside are named;
+- "not decided": otherwise.
+
+`judge_agreement` says "does not hold" by a χ² test at `ERROR_RATE`, and never "holds except".
 """
 
 from __future__ import annotations
@@ -131,10 +133,8 @@ def judge_interval(
     limits = [f"above {above:g}"] if above > -math.inf else []
     limits += [f"at most {below:g}"] if below < math.inf else []
     rule = f"every {'value' if is_exact else 'interval'} lies {' and '.join(limits)}"
-    found = {"measured": measured, "uncertainty": ends, "rule": rule, **texts}
-    if is_exact:
-        found["uncertainty"] = "exact"
-    return Claim(statement, source, verdict, **found)
+    found = {"measured": measured, "uncertainty": "exact" if is_exact else ends, "rule": rule}
+    return Claim(statement, source, verdict, **{**found, **texts})
 
 
 def judge_order(
@@ -220,8 +220,8 @@ def judge_agreement(
 ) -> Claim:
     """Judge that measured values equal the claimed values.
 
-    The claim "holds" if every interval lies within ± `within` of the claimed value, and "does not
-    hold" if a χ² test rejects equality. With too few data the verdict is "not decided".
+    The claim "does not hold" if a χ² test rejects equality, and otherwise "holds" if every interval
+    lies within ± `within` of the claimed value. If neither is true, the verdict is "not decided".
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def judge_agreement(
     what
         The quantity's name.
     unit
-        Unit of the limit.
+        Unit of the limit, with a space before it if one is needed.
     chi_square
         The χ² statistic and its degrees of freedom if the values depend on each other, such
         as Pearson's for shares of one total (default: the sum of ((value - expected) / stderr)²
@@ -272,9 +272,9 @@ def judge_agreement(
         verdict = "holds"
     limits = f"{limit.min():.2g}" + (f" to {limit.max():.2g}" if np.ptp(limit) > 0 else "")
     found = {
-        "measured": f"{what}: largest difference {apart.max():.2g} over {len(values)} cases, with "
-        f"its error at most {reach.max():.2g}; χ² = {statistic:.1f} with {degrees} degrees of "
-        f"freedom, {probability_text(chance)}",
+        "measured": f"{what}: largest difference {apart.max():.2g} over {len(values)} cases, at "
+        f"the far end of its interval {reach.max():.2g}; χ² = {statistic:.1f} with {degrees} "
+        f"degrees of freedom, {probability_text(chance)}",
         "uncertainty": f"standard errors {stderrs.min():.2g} to {stderrs.max():.2g}",
         "rule": f"every interval ({SURE} for all together) lies within ±\u00a0{limits}{unit} of "
         f"the claimed value; “does not hold” where χ² has p < {ERROR_RATE:g}",
@@ -303,7 +303,7 @@ def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:
 
 
 def family_quantile(count: int, *, degrees: float = math.inf, sides: int = 2) -> float:
-    """Return a bound that `count` variables all satisfy with probability >= 1 - `ERROR_RATE`.
+    """Return a bound that `count` normal variables all satisfy with probability >= 1 - `ERROR_RATE`.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def save_section(
     formats
         Some of `FORMATS`. SVG or PNG is written in any case, for the page.
     key
-        Digest of everything that the section depends on.
+        Digest of the section's code and choices, which `build_report` compares.
     """
     folder.mkdir(parents=True, exist_ok=True)
     downloads = [
@@ -236,7 +236,7 @@ def _save_block(
 
 
 def _save_drawing(drawing: Any, name: str, folder: Path, formats: Collection[str]) -> list[str]:
-    """Save a drawing in the given formats; return the file names, first that shown on the page."""
+    """Save a drawing in the given formats; return the file names, first the one that is shown."""
     import matplotlib as mpl
 
     wanted = [suffix for suffix in PICTURE_FORMATS if suffix in formats]

@@ -99,8 +99,8 @@ class Section:
     title : str
         The heading.
     blocks : tuple
-        Paragraphs of Markdown, pictures and tables, in order. Neighbouring figures are side by side
-        if the page is wide enough.
+        Paragraphs of Markdown, pictures and tables, in order. Consecutive pictures are side by
+        side if the page is wide enough.
     data : mapping of str to DataFrame
         Numbers for readers to download, by the name of their CSV file without suffix; see
         `data_frame`.
@@ -255,7 +255,7 @@ def _written_table(paragraph: str) -> Table:
 
 
 def _described(text: str, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the title and the descriptions of columns in a text."""
+    """Return the columns that a text describes, with its title and descriptions as attributes."""
     columns = re.findall(r"^- `(\w+)`: (.+)$", text, flags=re.MULTILINE)
     title = text.partition("\n")[0]
     return data_frame(title, *((column, frame[column], said) for column, said in columns))
@@ -311,7 +311,7 @@ class Context:
     parameters: dict[str, str] = field(default_factory=dict, init=False, repr=False)
     """Names of the parameters that the builder has read, with a text about each."""
     extra_seconds: float = field(default=0.0, init=False, repr=False)
-    """Computing time of experiments on other workers and in earlier sessions."""
+    """Seconds that workers computed for the experiments, minus the seconds spent waiting for them."""
 
     def rng(self) -> np.random.Generator:
         """Return a random generator that starts from `seeds`."""
@@ -369,8 +369,8 @@ class Context:
         self.parameters[name] = f"{name}={default} ({where})" if where else f"{name}={default}"
         given = self.settings.get(name, default)
         try:
-            value = type(default)(given)
-        except (TypeError, ValueError):
+            value = type(default)(str(given))  # as text: int(2.7) would be 2
+        except ValueError:
             value = None
         if value is None or not 0 < value < math.inf:
             kind = "positive integer" if isinstance(default, int) else "positive number"
@@ -468,8 +468,8 @@ class Recipe:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", self.name) or self.name == "runs":
             raise CobayesError(
-                f"a section is named {self.name!r}.",
-                "use small letters, digits and hyphens; 'runs' is reserved",
+                f"a section is named {self.name!r}, which cannot be the name of its folder.",
+                "use lower-case letters, digits and hyphens; 'runs' is reserved.",
             )
 
     def builder(self) -> Callable[[Context], Section]:

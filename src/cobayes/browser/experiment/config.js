@@ -6,9 +6,9 @@ const CONFIG = {
   rule: $rule,
   // The response of a person who learns: "guess" or "rating".
   response: $response,
-  // The learner's response that a person who teaches sees: "guess", "belief" or "nothing".
+  // What a person who teaches sees after an example: the learner's "guess", guess and "belief", or "nothing".
   feedback: "guess",
-  // Data per lesson.
+  // Largest number of data in a lesson.
   rounds: $rounds,
   // Whether a datum is shown at most once in a lesson.
   no_repeats: $no_repeats,
@@ -16,13 +16,13 @@ const CONFIG = {
   truths: null,
   // Whether lessons and buttons come in random order; data on a grid keep their places.
   shuffle: true,
-  // Seed of the partner's draws; null: different draws for each person.
+  // Seed of the partner's draws and of the order of buttons; null: another seed for each person.
   seed: $seed,
-  // Whether progress is shown.
+  // Whether a progress bar is shown.
   progress_bar: true,
   // Pages before the first lesson, each a list of paragraphs.
   instructions: $instructions,
-  // A page before each of the other lessons.
+  // Text of the page before every lesson but the first.
   new_lesson: $new_lesson,
   // Texts on the screens that replace those of TEXTS in plugin-cobayes.js.
   texts: {},

@@ -1,4 +1,4 @@
-/* The experiment: instructions, lessons, a table of responses. The settings are in config.js. */
+/* The order of the experiment: instructions, lessons, the saving of the responses. The settings are in config.js. */
 
 const address = new URLSearchParams(location.search);
 const isDemo = address.has("demo");

@@ -4,7 +4,10 @@ import { Learner, Teacher } from "../twin/lessons.js";
 import { Random } from "../twin/random.js";
 import { makeRule, toLogs } from "../twin/rules.js";
 
-/** Share of the uniform distribution that is mixed into a rating, so that a rating of zero excludes no hypothesis. */
+/**
+ * Share of the uniform distribution that is mixed into a rating, and into the teacher's estimate at a guess, so that
+ * no answer excludes a hypothesis.
+ */
 const DOUBT = 0.02;
 
 const DEFAULTS = {
@@ -63,14 +66,14 @@ export class CobayesLesson {
     return !this.partner.distribution.some((p) => p > 0);
   }
 
-  /** Show a datum: both the person and the partner have seen it. */
+  /** Record a datum that is shown, and let the partner learn from it; returns whether it was possible for the partner. */
   show(datum) {
     this.shown.push(datum);
     return this.partner.observe(datum);
   }
 
   /**
-   * Let the teacher take over what the person believes.
+   * Replace the teacher's estimate of the person's belief by the person's rating.
    * @param {number[]} rating Shares of belief, one per hypothesis.
    */
   followRating(rating) {
@@ -79,8 +82,8 @@ export class CobayesLesson {
   }
 
   /**
-   * Let the teacher learn from a guess that the person believes no hypothesis more than the guessed one:
-   * larger beliefs are lowered to the belief in the guess.
+   * Change the teacher's estimate so that no belief is larger than the belief in the guess: larger ones are lowered
+   * to it, and the sum is made one again.
    */
   followGuess(guess) {
     const size = this.problem.hypotheses.length;

@@ -2,7 +2,7 @@
  * plugin-cobayes: a jsPsych 8 plugin. One trial is one round of a lesson with an artificial partner.
  *
  * The person learns from a teacher that follows BI, a pragmatic rule or SCBI and adapts to the person's
- * answers, or teaches a learner that follows such a rule. All rounds of a lesson share one `Lesson` object.
+ * answers, or teaches a learner that follows one of these rules. All rounds of a lesson share one `Lesson` object.
  */
 import { button, digits, h, put } from "../page/dom.js";
 import { toCsv } from "../page/tables.js";
@@ -16,23 +16,23 @@ const TEXTS = {
   teacher: "You are the teacher.",
   learner: "You are the learner.",
   place: "Lesson {lesson} of {lessons}, example {round} of {rounds}",
-  teach: "The learner does not know which one is marked. Help it to find out.",
+  teach: "The learner does not see which possibility is marked. Help it to find out.",
   marked: "marked",
   choose: "Which example do you show next?",
   showed: "You showed:",
-  guesses: "The learner thinks of:",
-  right: "That is the marked one.",
-  wrong: "That is not the marked one.",
-  believes: "The learner believes:",
-  puzzled: "The learner is puzzled: this example fits none of its possibilities.",
+  guesses: "The learner guesses:",
+  right: "The guess is right.",
+  wrong: "The guess is wrong.",
+  believes: "The learner’s belief in each possibility:",
+  puzzled: "This example fits none of the possibilities that the learner still considers. The learner ignores it.",
   shows: "The teacher shows you:",
-  before: "Shown before:",
-  guess: "Which one does the teacher have in mind?",
-  rate: "How much do you believe that the teacher has each of them in mind?",
+  before: "Examples shown before:",
+  guess: "Which possibility does the teacher have in mind?",
+  rate: "For each possibility: how certain are you that the teacher has it in mind?",
   low: "not at all",
   high: "certain",
-  touch: "Move every slider to continue; still to move: {left}.",
-  zero: "At least one must be more than zero.",
+  touch: "Move every slider to continue, or click it to leave it in the middle. Still to do: {left}.",
+  zero: "Move at least one slider away from the left end.",
   next: "Continue",
   inTeacher: "Only in this demonstration: the teacher's estimate of your belief",
   inLearner: "Only in this demonstration: the learner's belief",
@@ -49,7 +49,7 @@ class CobayesPlugin {
       response: { type: ParameterType.STRING, default: "guess" },
       /** Whether the partner's belief is shown, for demonstrations. */
       show_belief: { type: ParameterType.BOOL, default: false },
-      /** The learner's response that a person who teaches sees: "guess", "belief" or "nothing". */
+      /** What a person who teaches sees after an example: the learner's "guess", guess and "belief", or "nothing". */
       feedback: { type: ParameterType.STRING, default: "guess" },
       /** Texts, to be translated or rephrased. */
       texts: { type: ParameterType.OBJECT, default: {} },
@@ -73,7 +73,7 @@ class CobayesPlugin {
       ratings: { type: ParameterType.COMPLEX },
       /** The partner's belief after the round (of a teacher: its estimate of the person's belief). */
       belief: { type: ParameterType.COMPLEX },
-      /** Milliseconds from the datum to the response. */
+      /** Milliseconds from the start of the round to the response. */
       rt: { type: ParameterType.INT },
     },
   };

@@ -8,8 +8,8 @@ const MARGIN = { top: 28, right: 94, bottom: 36, left: 44 };
  * @param {{width: number, height?: number, xMax: number, yMin: number, yMax: number, xLabel?: string,
  *   yLabel: string, heading?: {text: string, color: string}, showY?: (y: number) => string, now?: number, onRound?: (round: number) => void,
  *   series: {name: string, color: string, dash?: string, values: number[], low?: number[], high?: number[],
- *   slope?: number, isFaint?: boolean}[], title: string}} options `slope`: a straight line to compare with,
- *   per round. `isFaint`: for comparison only, without a name. `heading`: a name for the whole chart instead of
+ *   slope?: number, isFaint?: boolean}[], title: string}} options `slope`: growth per round of a
+ *   straight line to compare with. `isFaint`: for comparison only, without a name. `heading`: a name for the whole chart instead of
  *   names at the ends of curves.
  */
 export function lineChart(options) {

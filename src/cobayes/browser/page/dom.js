@@ -33,7 +33,7 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** The children of an element, without those that are null, undefined or false. */
+/** The children of an element without null, undefined and false; names in texts get subscripts. */
 const content = (children) =>
   children
     .flat()
@@ -89,7 +89,7 @@ export function digits(value, count = 3) {
   return text.replace("-", "−");
 }
 
-/** A probability as a percentage; only certainty is shown as 0.0 % or 100.0 %. */
+/** A probability as a percentage; only 0 and 1 are shown as 0.0 % and 100.0 %. */
 export function percent(value) {
   if (!Number.isFinite(value)) return "–";
   const hundred = 100 * value;
@@ -188,7 +188,7 @@ export function numberField({ label, min, max, value = min, step = "any", onChan
   return element;
 }
 
-/** A switch with its text. */
+/** A labelled checkbox. */
 export function toggle({ label, value = false, onChange, id = newId("toggle") }) {
   const input = h("input", { id, type: "checkbox", on: { change: () => onChange(input.checked) } });
   input.checked = value;

@@ -1,4 +1,4 @@
-/** Tables of numbers as heat maps, with their sums as bars at the edges and blocks outlined. */
+/** Tables of numbers as heat maps, with sums as bars at the edges, and outlined blocks. */
 import { shortened } from "./charts.js";
 import { digits, drawing, svg } from "./dom.js";
 

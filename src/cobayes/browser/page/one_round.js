@@ -5,7 +5,7 @@ import { figure } from "./figures.js";
 import { heatMap } from "./heat.js";
 import { agentBefore, probabilities } from "./lesson_data.js";
 
-/** Normalisations that are shown one by one; the slider's last stop is the limit. */
+/** The number of normalisations that the slider shows; its last position is the limit. */
 const STEPS = 12;
 const LIMIT = STEPS + 1;
 
@@ -48,7 +48,8 @@ export function oneRound(store) {
     const values = isLimit ? limit : frames[state.frame];
     const binds = scaled.blocks && (scaled.blocks.length > 1 || vanishing(matrix, scaled, prior, logBelief) > 0);
     slide.value = String(state.frame);
-    put(label, ...stage(state.frame, belief, scaled, binds));
+    const rowGoal = state.dataPrior ? "n × data prior" : "one";
+    put(label, ...stage(state.frame, rowGoal, binds && scaled.blocks.length));
     setText(fig.caption, caption(isLimit, binds, matrix, scaled, prior, logBelief, hypotheses[state.truth]));
     const sumsOf = (numbers) => ({
       rowSums: numbers.map((row) => row.reduce((sum, x) => sum + x, 0)),
@@ -94,33 +95,35 @@ function pair(first, second, width) {
   return drawing(width, height, title, "", first, arrow, second);
 }
 
-function stage(frame, belief, scaled, binds) {
+/** Text about a frame; `numBlocks` is positive if zeros change the limit. */
+function stage(frame, rowGoal, numBlocks) {
   if (frame === 0)
     return [h("b", {}, "The table M."), " Rows are data, columns hypotheses; the outlined column is the truth."];
   if (frame === LIMIT)
     return [
       h("b", {}, "The limit: SCBI."),
-      binds
-        ? " Because of zeros the rows cannot all sum to one; each block has its own ratio."
-        : " Columns sum to n × belief and rows to one, both at once.",
+      numBlocks > 1
+        ? ` Because of zeros not all rows can sum to ${rowGoal}; each block has its own ratio of column to row sums.`
+        : ` Columns sum to n × belief and rows to ${rowGoal}${numBlocks ? "; because of zeros some entries vanish" : ""}.`,
     ];
   const depth = Math.floor((frame - 1) / 2);
   if (frame % 2 === 1)
     return [
-      h("b", {}, `Columns to n × belief.`),
-      ` The teacher of depth ${depth}${depth === 0 ? ", literal Bayes" : ""}: a column is what it shows for one hypothesis.`,
+      h("b", {}, "Columns to n × belief."),
+      ` The teacher of depth ${depth}${depth === 0 ? ", literal Bayes" : ""}: a column, divided by its sum, is its distribution over data for one hypothesis.`,
     ];
-  return [h("b", {}, `Rows to one.`), ` The learner of depth ${depth}: a row is its belief after one datum.`];
+  return [h("b", {}, `Rows to ${rowGoal}.`), ` The learner of depth ${depth}: a row, divided by its sum, is its belief after one datum.`];
 }
 
 function caption(isLimit, binds, matrix, scaled, prior, logBelief, truth) {
   if (!isLimit)
-    return "Columns and rows are normalised alternately. Bars are their sums, marks the target sums. Each pair of normalisations is one step of depth; drag the slider to its end to see the limit.";
+    return "Columns and rows are normalised in turn. Bars show their sums, marks the target sums. Two normalisations are one step of depth; the end of the slider is the limit.";
   if (!binds)
-    return `The teacher of “${truth}” draws from the outlined column; the learner’s next belief is the row of the datum it sees.`;
+    return `The teacher of “${truth}” draws from the outlined column; the learner’s next belief is the row of the datum, divided by its sum.`;
   const gone = vanishing(matrix, scaled, prior, logBelief);
   const ratios = scaled.blocks.map((block) => digits(block.ratio)).join(", ");
-  return `Blocks are outlined; their ratios of column to row sums are ${ratios}. ${gone} positive ${gone === 1 ? "entry vanishes" : "entries vanish"} in the limit: a cooperative teacher never shows these data for these hypotheses.`;
+  const lost = `${gone} positive ${gone === 1 ? "entry vanishes" : "entries vanish"} in the limit: a cooperative teacher never shows these data for these hypotheses.`;
+  return `Blocks are outlined; their ratios of column to row sums are ${ratios}. ${gone ? lost : ""}`;
 }
 
 /** The number of positive entries (of available data and believed hypotheses) that vanish in the limit. */

@@ -46,7 +46,7 @@ export function ruleCard({ kind, title, note, color }) {
     const data = lesson.data.slice(0, at),
       before = data.slice(-4, -1).map((i) => `${state.table.data[i]} · `);
     const blocked =
-      lesson.impossible.includes(at) && at > 0 ? " This learner had excluded that datum; its belief does not change." : "";
+      lesson.impossible.includes(at) && at > 0 ? " The last datum was impossible for this learner; its belief does not change." : "";
     const over = lesson.isOver && state.round > at ? " No datum is left to show." : "";
     put(
       shown,

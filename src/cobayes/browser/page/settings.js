@@ -7,7 +7,7 @@ export function settingsPanel(store) {
   const set = (key) => (value) => store.set({ [key]: value });
   const example = choice({ label: "Table", onChange: (name) => name && store.chooseExample(name) });
   const truth = choice({
-    label: "The truth, taught",
+    label: "Truth (taught hypothesis)",
     onChange: (text) => store.set({ truth: Number(text), picks: [], round: 0 }),
   });
   const seed = numberField({
@@ -63,7 +63,7 @@ export function settingsPanel(store) {
   let shown = null,
     wasTable = false;
   function update(next) {
-    // Priors are unfolded in the view of the table only.
+    // The priors are open in the view of the table, and closed in the other views.
     const isTable = next.view === "table";
     if (isTable !== wasTable) prior.element.open = dataPrior.element.open = isTable;
     wasTable = isTable;
@@ -88,7 +88,7 @@ export function settingsPanel(store) {
   return { element, update };
 }
 
-/** Sliders for weights with sum one, which can be typed as well; `floor(k)` is the smallest weight k. */
+/** Sliders for weights with sum one, which can be typed as well; `floor(k)` is the smallest value of weight k. */
 function weightSliders({ title, hint, names, values, onChange, floor = () => 0 }) {
   const list = h("div", { class: "weights" });
   const reset = h("button", { type: "button", class: "quiet", on: { click: () => onChange(null) } }, "make uniform");
@@ -112,7 +112,7 @@ function weightSliders({ title, hint, names, values, onChange, floor = () => 0 }
   };
   function update(state) {
     const labels = names(state);
-    // Sliders are set only where the weights have changed.
+    // The sliders are set only if the weights have changed.
     if (known === labels && shown === values(state)) return;
     shown = values(state);
     current = probabilities(values(state), labels.length);

@@ -43,9 +43,9 @@ export function parseTable(text) {
   const matrix = [];
   for (let i = 0; i < body.length; i++) {
     const row = body[i].slice(offset);
-    if (row.length !== columns) return refuse(`Row ${i + 1} has ${row.length} numbers; the widest row has ${columns}.`);
+    if (row.length !== columns) return refuse(`Line ${i + (isHead ? 2 : 1)} has ${row.length} numbers; the widest line has ${columns}.`);
     const bad = row.findIndex((cell) => !isNumber(cell));
-    if (bad >= 0) return refuse(`“${shorten(row[bad])}” in row ${i + 1}, column ${bad + 1} is not a number.`);
+    if (bad >= 0) return refuse(`“${shorten(row[bad])}” in line ${i + (isHead ? 2 : 1)}, column ${bad + 1 + offset} is not a number.`);
     matrix.push(row.map(readNumber));
   }
   const table = {
@@ -67,7 +67,7 @@ export function problems({ data, hypotheses, matrix }) {
   matrix.forEach((row, i) =>
     row.forEach((value, j) => {
       if (!Number.isFinite(value))
-        found.push({ row: i, column: j, message: `“${data[i]}”, “${hypotheses[j]}”: a number is missing.` });
+        found.push({ row: i, column: j, message: `“${data[i]}”, “${hypotheses[j]}”: the cell is empty or not a number.` });
       else if (value < 0)
         found.push({
           row: i,
@@ -78,7 +78,7 @@ export function problems({ data, hypotheses, matrix }) {
         found.push({
           row: i,
           column: j,
-          message: `“${data[i]}”, “${hypotheses[j]}”: ${value} is too far from 1 for this page.`,
+          message: `“${data[i]}”, “${hypotheses[j]}”: ${value} is out of range; entries are 0 or from 1e-100 to 1e100.`,
         });
     }),
   );

@@ -20,14 +20,14 @@ export function compareView(store) {
   const status = h("span", { class: "soft", role: "status" });
   const fig = figure(
     "Belief in the truth, over many lessons",
-    "Lines: mean belief; the faint lines are the other rules. Bands: from the 10 % to the 90 % quantile of the lessons.",
+    "Lines: mean belief; faint lines: the other two rules. Bands: from the 10 % to the 90 % quantile of the lessons.",
   );
   const reached = figure(
     "Lessons that have reached 95 %",
-    "The share of lessons in which belief in the truth has been 95 % or more.",
+    "The share of lessons in which belief in the truth has reached 95 % by this round.",
   );
   const body = h("tbody");
-  const head = ["rule", "median rounds to 95 %", "lessons at 95 %", "mean belief", "nats per round in the long run"];
+  const head = ["rule", "median rounds to 95 %", "lessons that reached 95 %", "mean final belief", "rate (nats per round)"];
   const element = h(
     "div",
     { class: "view compare" },

@@ -65,12 +65,12 @@ export function gridView(store) {
   const moves = h("p", { class: "moves" });
   const board = figure(
     "The board",
-    "Click a square, or go there by arrow keys and press Enter, to draw what is chosen above. The ring marks the walker’s goal.",
+    "Choose above what to draw, then click a square, or go to it by arrow keys and press Enter. The ring marks the walker’s goal.",
     h("div", { class: "row tools-row" }, h("span", { class: "lead-in" }, "Draw"), tools),
   );
   const curves = figure(
     "Belief in the walker’s goal",
-    "Beliefs of three kinds of watchers after the same moves. Click a step to go there.",
+    "Three watchers see the same moves and follow different rules. Click a step to go there.",
   );
   const element = h(
     "div",
@@ -95,7 +95,7 @@ export function gridView(store) {
           "section",
           { class: "panel" },
           h("h3", {}, "Beliefs of the watchers"),
-          headedTable(["watcher", "belief", "in the goal"], beliefs),
+          headedTable(["watcher", "belief", "belief in the goal"], beliefs),
           moves,
         ),
         curves.element,
@@ -142,7 +142,7 @@ export function gridView(store) {
         walls: isWall ? now.walls.filter((wall) => String(wall) !== here) : [...now.walls, [row, column]],
       });
     }
-    if (isWall) return say("This square is a wall; open it first.");
+    if (isWall) return say("This square is a wall; remove the wall first.");
     if (tool === "start") return goalHere ? say("The start cannot be a goal.") : setBoard({ start: [row, column] });
     if (isStart) return say("A goal cannot be at the start.");
     if (goalHere) {
@@ -190,7 +190,7 @@ export function gridView(store) {
     );
     moves.textContent = steps
       ? ["Moves:", ...found.moves.slice(0, steps).map((move) => ARROWS[found.world.actions[move]])].join(" ")
-      : "Nobody has moved yet: every goal is equally likely.";
+      : "The walker has not moved yet: for its watchers every goal is equally likely.";
     if (!play.isPlaying() && steps)
       announce(
         `step ${steps}: ${RULE_LIST.map(({ title }, k) => `${title} ${percent(belief[k][state.goal])}`).join(", ")}`,

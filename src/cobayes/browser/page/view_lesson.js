@@ -190,8 +190,8 @@ export function lessonView(store) {
     const third = m === 3 ? others[1] : -1;
     path.caption.textContent =
       m === 3
-        ? "Corners are certainty; each path is one learner. Drag the prior to repeat the lesson from another prior."
-        : "Corners are certainty in the truth, in its strongest rival, and in all other hypotheses together.";
+        ? "A corner is certainty in one hypothesis; a path is one learner. Drag the prior to repeat the lesson from another prior."
+        : "The corners are certainty in the truth, in its strongest rival, and that one of the others is true.";
     path.draw((width) =>
       triangle({
         size: Math.min(width, 330),

@@ -26,7 +26,7 @@ export function playView(store) {
   });
   const tally = h("p", { class: "soft" });
   const known = figure("The table that both know", "Outlined: the data that were shown.");
-  const curves = figure("Beliefs of the rules", "Belief in the truth of learners who saw the same data.");
+  const curves = figure("Beliefs of three learners", "Each learner’s belief in the truth, after the data that you saw.");
   const element = h(
     "div",
     { class: "view play two" },
@@ -98,7 +98,7 @@ export function playView(store) {
     if (guess !== null) reveal(state, truth, sequence);
   }
 
-  /** After the guess: the truth, and the belief of each rule after the same data. */
+  /** After the guess: the truth, and the belief of each rule's learner after the same data. */
   function reveal(state, truth, sequence) {
     const { hypotheses } = state.table;
     const beliefs = beliefsOf(state);
@@ -114,14 +114,14 @@ export function playView(store) {
         series: ruleCurves((k) => beliefs[k].map((belief) => belief[truth])),
       }),
     );
-    const heads = ["learner", "believes", "in the truth"];
+    const heads = ["learner", "belief", "belief in the truth"];
     put(
       verdict,
       h(
         "p",
         { class: guess === truth ? "outcome right" : "outcome wrong" },
         guess === truth
-          ? `Right: it was “${hypotheses[truth]}”. You saw ${sequence.length} data.`
+          ? `Right: it was “${hypotheses[truth]}”. Number of data shown: ${sequence.length}.`
           : `It was “${hypotheses[truth]}”.`,
       ),
       headedTable(
@@ -139,7 +139,7 @@ export function playView(store) {
     );
   }
 
-  /** The data of the game and the rules' beliefs, as rows. */
+  /** The data of the game and the learners' beliefs, as rows. */
   const csv = () => {
     const { data: sequence } = gameOf(store.state);
     const { data, hypotheses } = store.state.table;

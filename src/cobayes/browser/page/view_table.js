@@ -116,7 +116,7 @@ export function tableView(store) {
     build(state.table);
   }
 
-  /** The copy of the table that is edited; it replaces the page's table when it is valid. */
+  /** Make fields for a copy of the table; the copy replaces the page's table whenever it is valid. */
   function build(table) {
     const draft = structuredClone(table);
     const inputs = [];
@@ -206,7 +206,7 @@ export function tableView(store) {
   return { element, update, csv: () => csvRows(store.state.table) };
 }
 
-/** Mark a field as wrong and say why beside it. */
+/** Mark a field as wrong, with the reason beside it; an empty reason removes the mark. */
 function mark(input, text) {
   input.classList.toggle("wrong", text !== "");
   input.setAttribute("aria-invalid", String(text !== ""));

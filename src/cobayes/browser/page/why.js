@@ -12,7 +12,7 @@ export function whyThisDatum(store) {
   const lead = h("p", { class: "lead-in" });
   const body = h("tbody"),
     rows = [];
-  const heads = ["datum", "the teacher shows it", "belief after it", "in the truth"];
+  const heads = ["datum", "probability of being shown", "belief after it", "belief in the truth"];
   const element = h(
     "figure",
     { class: "why" },

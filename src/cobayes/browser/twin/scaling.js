@@ -226,7 +226,7 @@ function attachUnbelieved(matrix, logBelief, dataPrior, blocks, rowFactors, resu
   }
   logBelief.forEach((value, j) => {
     if (value > -Infinity || alone[j]) return;
-    const part = blocks ? roomiest(blocks, matrix.length, (i) => allows(i, j)) : everywhere;
+    const part = blocks ? componentOfColumn(blocks, matrix.length, (i) => allows(i, j)) : everywhere;
     const rows = part ? part.rows.filter((i) => allows(i, j)) : [];
     const logs = rows.map((i) => rowFactors[i] + Math.log(matrix[i][j]));
     const norm = logSum(logs);
@@ -237,7 +237,7 @@ function attachUnbelieved(matrix, logBelief, dataPrior, blocks, rowFactors, resu
 /** The component to which a column of vanishing sum belongs, among the components of the rows in which it is positive.
  * @type {(blocks: Block[], numRows: number, isAllowed: (i: number) => boolean) => Component | undefined}
  */
-function roomiest(blocks, numRows, isAllowed) {
+function componentOfColumn(blocks, numRows, isAllowed) {
   /** @type {{place: number, part: Component} | null} */
   let best = null;
   for (const i of positions(numRows).filter(isAllowed)) {
