@@ -39,7 +39,7 @@ IMAGE_TYPES = (".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp")
 
 _COSTS_NOTE = """
 
-Some problems are tasks with moving costs, which `cobayes fit` does not know. Give the tasks in Python:
+Some problems are tasks with moving costs, which `cobayes fit` does not know. Fit them in Python:
 
     import cobayes as cb
     problems = {"NAME": cb.moving_costs(cb.read_model("problems/NAME.csv"), costs)}

@@ -303,7 +303,7 @@ def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:
 
 
 def family_quantile(count: int, *, degrees: float = math.inf, sides: int = 2) -> float:
-    """Return a bound that `count` normal variables all satisfy with probability >= 1 - `ERROR_RATE`.
+    """Return the bound of `count` normal variables that holds with probability >= 1 - `ERROR_RATE`.
 
     Parameters
     ----------

@@ -311,7 +311,7 @@ class Context:
     parameters: dict[str, str] = field(default_factory=dict, init=False, repr=False)
     """Names of the parameters that the builder has read, with a text about each."""
     extra_seconds: float = field(default=0.0, init=False, repr=False)
-    """Seconds that workers computed for the experiments, minus the seconds spent waiting for them."""
+    """Seconds that the experiments took on all workers, minus the seconds of waiting for them."""
 
     def rng(self) -> np.random.Generator:
         """Return a random generator that starts from `seeds`."""
