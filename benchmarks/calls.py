@@ -26,7 +26,7 @@ def problem(n, m, seed=1):
 
 
 def with_zeros(n, m, share, seed):
-    """Return the matrix of `problem` with about this share of its entries replaced by zeros."""
+    """Return a random matrix with about this share of its entries replaced by zeros."""
     rng = np.random.default_rng(seed)
     while True:
         allowed = rng.random((n, m)) > share

@@ -62,13 +62,12 @@ class PublicNames(SphinxDirective):
             home = __import__(module, fromlist=["_"])
             # What `cobayes` itself exports is described under that name.
             listed = getattr(home, "__all__", [name for name in vars(home) if name[0] != "_"])
-            found = {name: getattr(home, name) for name in listed}
+            things = {name: getattr(home, name) for name in listed}
             found = {
                 name: thing
-                for name, thing in found.items()
-                if name not in homes() or thing is not getattr(cobayes, name)
+                for name, thing in things.items()
+                if not inspect.ismodule(thing) and thing is not getattr(cobayes, name, None)
             }
-            found = {name: thing for name, thing in found.items() if not inspect.ismodule(thing)}
         else:
             module = "cobayes"
             names = names_from([line.strip() for line in self.content if line.strip()])

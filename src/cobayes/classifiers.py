@@ -164,9 +164,7 @@ def _pairs(
         )
     given = np.array(items(true_labels, "true_labels", "classes"), dtype=object).tolist()
     if len(given) != count:
-        raise CobayesError(
-            f"{len(given)} true labels were given for {count} points; expected one per point."
-        )
+        raise CobayesError(f"{len(given)} true labels were given for {count} points.")
     unknown = [label for label in given if label not in kinds]
     if unknown:
         raise CobayesError(

@@ -4,10 +4,7 @@ import { Learner, Teacher } from "../twin/lessons.js";
 import { Random } from "../twin/random.js";
 import { makeRule, toLogs } from "../twin/rules.js";
 
-/**
- * Share of the uniform distribution that is mixed into a rating, and into the teacher's estimate at a guess, so that
- * no answer excludes a hypothesis.
- */
+/** Share of the uniform distribution mixed into the teacher's estimate at a response, so that none excludes a hypothesis. */
 const DOUBT = 0.02;
 
 const DEFAULTS = {

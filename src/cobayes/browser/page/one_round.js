@@ -46,11 +46,11 @@ export function oneRound(store) {
     const frames = alternate(table, belief, prior, STEPS);
     const limit = scaled.logLikelihood.map((row) => row.map((value, j) => n * Math.exp(value) * belief[j]));
     const values = isLimit ? limit : frames[state.frame];
-    const binds = scaled.blocks && (scaled.blocks.length > 1 || vanishing(matrix, scaled, prior, logBelief) > 0);
+    const numLost = vanishing(matrix, scaled, prior, logBelief);
+    const binds = scaled.blocks && (scaled.blocks.length > 1 || numLost > 0);
     slide.value = String(state.frame);
-    const rowGoal = state.dataPrior ? "n × data prior" : "one";
-    put(label, ...stage(state.frame, rowGoal, binds && scaled.blocks.length));
-    setText(fig.caption, caption(isLimit, binds, matrix, scaled, prior, logBelief, hypotheses[state.truth]));
+    put(label, ...stage(state.frame, new Set(prior).size > 1 ? "n × data prior" : "one", binds, scaled.blocks));
+    setText(fig.caption, caption(isLimit, binds, numLost, scaled.blocks, hypotheses[state.truth]));
     const sumsOf = (numbers) => ({
       rowSums: numbers.map((row) => row.reduce((sum, x) => sum + x, 0)),
       columnSums: hypotheses.map((_, j) => numbers.reduce((sum, row) => sum + row[j], 0)),
@@ -95,16 +95,15 @@ function pair(first, second, width) {
   return drawing(width, height, title, "", first, arrow, second);
 }
 
-/** Text about a frame; `numBlocks` is positive if zeros change the limit. */
-function stage(frame, rowGoal, numBlocks) {
+function stage(frame, rowGoal, binds, blocks) {
   if (frame === 0)
     return [h("b", {}, "The table M."), " Rows are data, columns hypotheses; the outlined column is the truth."];
   if (frame === LIMIT)
     return [
       h("b", {}, "The limit: SCBI."),
-      numBlocks > 1
+      binds && blocks.length > 1
         ? ` Because of zeros not all rows can sum to ${rowGoal}; each block has its own ratio of column to row sums.`
-        : ` Columns sum to n × belief and rows to ${rowGoal}${numBlocks ? "; because of zeros some entries vanish" : ""}.`,
+        : ` Columns sum to n × belief and rows to ${rowGoal}${binds ? "; because of zeros some entries vanish" : ""}.`,
     ];
   const depth = Math.floor((frame - 1) / 2);
   if (frame % 2 === 1)
@@ -115,15 +114,14 @@ function stage(frame, rowGoal, numBlocks) {
   return [h("b", {}, `Rows to ${rowGoal}.`), ` The learner of depth ${depth}: a row, divided by its sum, is its belief after one datum.`];
 }
 
-function caption(isLimit, binds, matrix, scaled, prior, logBelief, truth) {
+function caption(isLimit, binds, numLost, blocks, truth) {
   if (!isLimit)
     return "Columns and rows are normalised in turn. Bars show their sums, marks the target sums. Two normalisations are one step of depth; the end of the slider is the limit.";
   if (!binds)
     return `The teacher of “${truth}” draws from the outlined column; the learner’s next belief is the row of the datum, divided by its sum.`;
-  const gone = vanishing(matrix, scaled, prior, logBelief);
-  const ratios = scaled.blocks.map((block) => digits(block.ratio)).join(", ");
-  const lost = `${gone} positive ${gone === 1 ? "entry vanishes" : "entries vanish"} in the limit: a cooperative teacher never shows these data for these hypotheses.`;
-  return `Blocks are outlined; their ratios of column to row sums are ${ratios}. ${gone ? lost : ""}`;
+  const ratios = blocks.map((block) => digits(block.ratio)).join(", ");
+  const lost = `${numLost} positive ${numLost === 1 ? "entry vanishes" : "entries vanish"} in the limit: a cooperative teacher never shows these data for these hypotheses.`;
+  return `Blocks are outlined; their ratios of column to row sums are ${ratios}. ${numLost ? lost : ""}`;
 }
 
 /** The number of positive entries (of available data and believed hypotheses) that vanish in the limit. */
