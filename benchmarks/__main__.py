@@ -44,9 +44,10 @@ with tempfile.TemporaryDirectory() as folder:
 
 
 class Row(NamedTuple):
-    """A row of a table: a call in `calls` (or "process", a fresh process) and its required ratios.
+    """A row of a table: a call in `calls`, or "process" for a fresh process, and what is required.
 
-    `ratios` are the smallest ratios to the other programs, `most` the longest time in seconds.
+    `ratios` are the smallest allowed ratios of other programs' times to ours; `most` is the longest
+    allowed time in seconds.
     """
 
     name: str
@@ -295,7 +296,7 @@ def machine():
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("questions", nargs="*", help=f"of {', '.join(QUESTIONS)} (default: all)")
+    parser.add_argument("questions", nargs="*", help=f"{', '.join(QUESTIONS)} (default: all)")
     parser.add_argument("--rows", default="", help="only rows whose name contains this")
     parser.add_argument("--write", action="store_true", help=f"put the tables into {PAGE.name}")
     given = parser.parse_args()

@@ -6,7 +6,7 @@ from pathlib import Path
 import cobayes
 
 ROOT = Path(cobayes.__file__).parent
-# From the ground up. Modules at the top of the package are the ground, with `_input`.
+# From the lowest level up. The modules outside of packages are on the lowest level, with `_input`.
 ORDER = (
     ("", "_input"),
     ("tasks",),

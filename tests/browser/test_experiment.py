@@ -98,6 +98,19 @@ def test_no_answer_is_a_formula_and_both_readers_undo_the_guard(tmp_path):
     assert cb.read_model(tmp_path / "m.csv").data == ("=x", "-1")
 
 
+def test_an_error_in_a_pasted_table_names_the_line_and_the_column_of_the_text():
+    folder = (Path(cb.__file__).parent / "browser").as_uri()
+    script = f"""
+        import {{ parseTable }} from "{folder}/page/tables.js";
+        const texts = ["datum,A,B\\nx,1,z", "1,2\\n3", "1,2\\n3,z"];
+        process.stdout.write(JSON.stringify(texts.map((text) => parseTable(text).message)));"""
+    assert run_node(script) == [
+        "“z” in line 2, column 3 is not a number.",
+        "Line 2: found 1 of 2 numbers.",
+        "“z” in line 2, column 2 is not a number.",
+    ]
+
+
 def fit_by_command(folder, text):
     """Fit a CSV by the command that the folder's README names, with few depths to save time."""
     readme = (folder / "README.md").read_text(encoding="utf-8")

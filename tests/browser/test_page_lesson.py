@@ -180,6 +180,7 @@ def test_blocks_are_outlined_where_zeros_bind(visit, pages):
     table = {"data": ["a", "b"], "hypotheses": ["x", "y"], "matrix": [[1, 1], [0, 1]]}
     page = visit(pages["three"], hash=link(table=table, frame=13, example=""))
     assert page.locator(".heat .block").count() > 0
+    assert "rows to one; because of zeros some entries vanish" in page.inner_text(".stage")
     assert "1 positive entry vanishes" in page.inner_text(".one-round figcaption")
 
 

@@ -83,7 +83,7 @@ def test_the_blocks_are_pythons(twin):
     )
     for (matrix, belief, _), row_sums, split in zip(cases, rows, found, strict=True):
         if not row_sums.all():
-            continue  # rows without a sum are in no block here, in one of the limit in Python
+            continue  # a row of sum zero is in no block of the twin, but in a block of Python
         expected = cb.scaling_blocks(matrix, row_sums, belief)
         np.testing.assert_array_equal(split["support"], expected.support)
         for block, own in zip(split["blocks"], expected.blocks, strict=True):

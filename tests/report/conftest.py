@@ -11,7 +11,7 @@ FIRST_PARTS = ("worked-example", "lesson")
 
 @pytest.fixture(scope="session")
 def report(tmp_path_factory):
-    """The first two parts of the report at quick scale, built once; later ones have own tests."""
+    """The first two parts of the report at quick scale, built once; others have own tests."""
     from cobayes.paper import build_paper
 
     folder = tmp_path_factory.mktemp("report")

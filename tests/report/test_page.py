@@ -57,7 +57,7 @@ def test_the_page_starts_with_its_lead_and_shows_every_section(report):
 def test_the_page_needs_nothing_from_elsewhere_and_links_only_to_files_that_exist(report):
     page, _ = report
     content = page.read_text(encoding="utf-8")
-    # The name of a drawing's language is no address that is asked.
+    # The name space of SVG is not an address that a browser requests.
     content = content.replace("http://www.w3.org/2000/svg", "")
     assert not re.search(r"https?://|<link|<script src|@import|url\(", content)
     for tag, attributes in read(page).tags:

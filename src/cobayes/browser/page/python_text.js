@@ -90,7 +90,7 @@ function play(state, made) {
   return [...setting(state, made), ...learners(namesOf(data, state.table.data), comment)];
 }
 
-/** Code for many lessons; its random numbers differ from the page's, so that means agree up to sampling error. */
+/** Code for many lessons; its random numbers differ from the page's, so means agree only up to sampling error. */
 function compare(state, made) {
   const { lessons, rounds, seed, table, truth } = state;
   return [

@@ -26,7 +26,7 @@ const FIELDS = {
   prior: [null, weights],
   dataPrior: [null, weights],
   choice: ["draw", oneOf("draw", "likeliest", "you")],
-  // The seed, of the first 200, whose opening lesson separates the three curves well.
+  // Chosen among the first 200 seeds, because its opening lesson separates the three curves well.
   seed: [103, isSeed],
   round: [0, whole(0, 500)],
   picks: [[], (x) => Array.isArray(x) && x.length <= 500 && x.every(whole(0, 199))],

@@ -43,7 +43,7 @@ export function parseTable(text) {
   const matrix = [];
   for (let i = 0; i < body.length; i++) {
     const row = body[i].slice(offset);
-    if (row.length !== columns) return refuse(`Line ${i + (isHead ? 2 : 1)} has ${row.length} numbers; the widest line has ${columns}.`);
+    if (row.length !== columns) return refuse(`Line ${i + (isHead ? 2 : 1)}: found ${row.length} of ${columns} numbers.`);
     const bad = row.findIndex((cell) => !isNumber(cell));
     if (bad >= 0) return refuse(`“${shorten(row[bad])}” in line ${i + (isHead ? 2 : 1)}, column ${bad + 1 + offset} is not a number.`);
     matrix.push(row.map(readNumber));
