@@ -46,7 +46,7 @@ def draw(script: Path) -> None:
         figure = plt.figure(plt.get_fignums()[0])
         for other in (*figure.legends, *figure.axes[1:]):  # their texts would lie on the panel
             other.set_visible(False)
-        # A wide panel is drawn smaller, so that its texts are larger beside it.
+        # A wide panel is drawn smaller, so that its texts are larger relative to it.
         width = _panel(figure).width
         if width > WIDTH_IN_INCHES:
             figure.set_size_inches(figure.get_size_inches() * [WIDTH_IN_INCHES / width, 0.9])

@@ -70,6 +70,7 @@ def test_an_exact_number_holds_or_does_not():
     assert [claim.verdict for claim in claims] == ["holds", "holds", "does not hold"]
     assert {claim.uncertainty for claim in claims} == {"exact"}
     assert claims[0].rule == "every value lies at most 1e-09"
+    assert judge_interval("s", "w", 0.0, 0.0, below=1.0, uncertainty="own").uncertainty == "own"
 
 
 @pytest.mark.parametrize(

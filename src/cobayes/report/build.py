@@ -151,7 +151,7 @@ def _build(
 def _key(recipe: Recipe, choices: list[Any]) -> str:
     """Return a digest of a section's code and choices.
 
-    It is empty for a method, a lambda or a nested function: their values may differ each time.
+    It is empty for a method, a lambda or a nested function, whose variables may change unnoticed.
     """
     builder = recipe.builder()
     if not isinstance(builder, FunctionType) or "<" in builder.__qualname__:

@@ -16,7 +16,7 @@ const TEXTS = {
   teacher: "You are the teacher.",
   learner: "You are the learner.",
   place: "Lesson {lesson} of {lessons}, example {round} of {rounds}",
-  teach: "The learner does not see which possibility is marked. Help it to find out.",
+  teach: "The learner does not see which possibility is marked. Help it to find the marked one.",
   marked: "marked",
   choose: "Which example do you show next?",
   showed: "You showed:",

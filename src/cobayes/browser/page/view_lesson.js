@@ -191,7 +191,7 @@ export function lessonView(store) {
     path.caption.textContent =
       m === 3
         ? "A corner is certainty in one hypothesis; a path is one learner. Drag the prior to repeat the lesson from another prior."
-        : "The corners are certainty in the truth, in its strongest rival, and that one of the others is true.";
+        : "The corners are certainty in the truth, in its strongest rival, and in all other hypotheses together.";
     path.draw((width) =>
       triangle({
         size: Math.min(width, 330),
