@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.calls import SEEDS, batch, problem
 
 TOLERANCE = 1e-12
-# Lower bound of beliefs; smaller ones are lost to rounding in these programs.
+# Lower bound of beliefs; smaller beliefs are lost to rounding in these programs.
 LEAST_BELIEF = 1e-13
 
 

@@ -67,7 +67,7 @@ def _panel(figure: Figure) -> Bbox:
 
 
 def main(names: list[str]) -> None:
-    """Draw all thumbnails, or those of the scripts named."""
+    """Draw the thumbnails of the named scripts (default: of all scripts)."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for script in sorted(SCRIPTS.glob("plot_*.py")):
         if not names or script.stem in names:

@@ -40,11 +40,11 @@ plan = cb.plan_lesson(cb.BI(cb.without_repeats(model)), truth, 5, learner_rule=r
 print("the best five:", plan.data_labels)
 
 # %%
-# For comparison: five patients at random, and those nearest to the centres of both kinds.
+# For comparison: five patients at random, and five nearest to the centres of the two kinds.
 
 
 def prototypes():
-    """Return the patients nearest to the centres of both kinds, in turn."""
+    """Return five patients near the centres of the two kinds, one of each kind in turn."""
     scaled = (shown - shown.mean(axis=0)) / shown.std(axis=0)
     order = []
     for kind in (0, 1):

@@ -126,7 +126,7 @@ def from_host(evaluate: Callable[[np.ndarray], Sequence[Any]]) -> Callable[[Any]
         Returns values (...) and gradients (..., p) at points (..., p).
     """
 
-    def both(points: jax.Array) -> list[jax.Array]:
+    def value_and_gradient(points: jax.Array) -> list[jax.Array]:
         def on_host(points: Any) -> list[np.ndarray]:
             found = evaluate(np.asarray(points, dtype=np.float64))
             return [np.asarray(part, dtype=points.dtype) for part in found]
@@ -137,11 +137,11 @@ def from_host(evaluate: Callable[[np.ndarray], Sequence[Any]]) -> Callable[[Any]
 
     @jax.custom_jvp
     def value_of(points: jax.Array) -> jax.Array:
-        return both(points)[0]
+        return value_and_gradient(points)[0]
 
     @value_of.defjvp
     def _(primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
-        value, gradient = both(primals[0])
+        value, gradient = value_and_gradient(primals[0])
         return value, (gradient * tangents[0]).sum(axis=-1)
 
     return value_of

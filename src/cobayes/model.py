@@ -38,7 +38,7 @@ class Model(Task):
     """A non-negative data-by-hypotheses matrix with labels.
 
     Entry (d, h) says how well datum d fits hypothesis h; zero means that the datum is impossible
-    under the hypothesis. Columns need not sum to one: both rules normalise them. Labels are text;
+    under the hypothesis. Columns need not sum to one: BI and SCBI normalise them. Labels are text;
     those of a DataFrame or DataArray are used. In every call of the library an integer means a
     position and a string means a label.
 
@@ -375,5 +375,5 @@ def require_same_world(teacher: Model, learner: Model) -> None:
             raise CobayesError(
                 f"teacher and learner label their {kind} differently: "
                 f"{label_rules.shorten(own, 4)} and {label_rules.shorten(other, 4)}.",
-                "give both the same labels in the same order.",
+                "give both matrices the same labels in the same order.",
             )

@@ -79,8 +79,8 @@ export class CobayesLesson {
   }
 
   /**
-   * Change the teacher's estimate so that no belief is larger than the belief in the guess: larger ones are lowered
-   * to it, and the sum is made one again.
+   * Change the teacher's estimate so that no belief is larger than the belief in the guess: larger beliefs are
+   * lowered to it, and the sum is made one again.
    */
   followGuess(guess) {
     const size = this.problem.hypotheses.length;
@@ -89,7 +89,7 @@ export class CobayesLesson {
   }
 }
 
-/** Columns of the saved table: those that `cobayes fit` reads, then additional ones. */
+/** Columns of the saved table: first the columns that `cobayes fit` reads, then further columns. */
 const COLUMNS = {
   choice: ["person", "problem", "lesson", "round", "hypothesis", "datum", "rt"],
   guess: ["person", "problem", "lesson", "round", "datum", "guess", "truth", "rt"],

@@ -25,7 +25,7 @@ export function playView(store) {
     class: "primary",
   });
   const tally = h("p", { class: "soft" });
-  const known = figure("The table that both know", "Outlined: the data that were shown.");
+  const known = figure("The table that you and the teacher know", "Outlined: the data that were shown.");
   const curves = figure("Beliefs of three learners", "Each learner’s belief in the truth, after the data that you saw.");
   const element = h(
     "div",
@@ -87,7 +87,7 @@ export function playView(store) {
           data,
           hypotheses,
           width,
-          title: "The table that both know",
+          title: "The table that you and the teacher know",
           rows: [...new Set(sequence)],
           column: guess === null ? -1 : truth,
           hasSums: false,

@@ -103,7 +103,7 @@ export class Teacher extends Learner {
 }
 
 /**
- * Run a lesson: the teacher chooses, both update.
+ * Run a lesson: in each round the teacher chooses a datum, then teacher and learner update their beliefs.
  * @param {Teacher} teacher
  * @param {Learner} learner
  * @param {number} numRounds
