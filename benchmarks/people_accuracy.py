@@ -204,7 +204,7 @@ def group(share: int, method: str) -> None:
 
 
 def problems(share: int, _: str) -> None:
-    """Recover depths with the most informative, random, and least informative ten of 60 problems."""
+    """Recover depths with the most informative, random and least informative ten of 60 problems."""
     rng = np.random.default_rng(1)
     pools = {
         "positive, 6 x 4": {
