@@ -4,7 +4,7 @@
 //
 // An answer, the likelihood at a belief, depends on the belief and the available data alone. Lessons with equal beliefs share one
 // answer: all lessons in the first round, most lessons where zeros exclude hypotheses. The random numbers of a lesson are
-// Philox(seed, lesson, round), so any split of the work gives the same bits.
+// Philox(seed, lesson, round), so any split of the work gives the same bits. A believed hypothesis is one with a positive belief.
 #pragma once
 #include "rules.hpp"
 

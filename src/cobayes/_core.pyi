@@ -4,6 +4,7 @@ Beliefs are passed as logarithms; arrays are float64 and contiguous. Results dep
 alone: batches and single calls, any number of threads and any instruction set give the same bits.
 No exception is raised for numerical reasons: `Rule`, `simulate` and `scale` return an estimated
 error, which is infinite where no solution was found. Shapes: k beliefs, n data, m hypotheses.
+A believed hypothesis is one with a positive belief.
 """
 
 from typing import Any

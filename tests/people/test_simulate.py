@@ -118,6 +118,18 @@ def test_choices_without_repeats_never_repeat_and_can_be_scored():
         people.simulate({"depth": 1}, task, num_people=1, num_rounds=4)
 
 
+def test_learners_are_never_shown_data_that_are_gone_or_impossible():
+    # Hypothesis 0 allows two of the four data.
+    task = {"one": cb.without_repeats([[1, 0], [1, 1], [0, 1], [0, 1]])}
+    study = dict(num_people=20, family=Family(response="guess"), rng=4)
+    found = people.simulate({"depth": 1}, task, num_rounds=2, **study)
+    about_first = found[found["hypothesis"] == "0"]
+    assert set(about_first["datum"]) == {"0", "1"}
+    assert (about_first.groupby("person")["datum"].nunique() == 2).all()
+    with pytest.raises(cb.CobayesError, match=r"'0' allows none of the data .* in round 3"):
+        people.simulate({"depth": 1}, task, num_rounds=3, **study)
+
+
 def test_free_parameters_that_are_not_given_have_neutral_values():
     family = Family(depth=(0, 2), response="rating", noise=(0.01, 1.0))
     settings = dict(num_people=2, num_rounds=5, rng=4, family=family)

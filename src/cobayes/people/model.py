@@ -117,7 +117,7 @@ def _cooperative(tables: Tables, index: Positions, belief: Array) -> Array:
         found = rule.respond_many(logs)
         log_likelihood[rows, :n, :m] = found
         after = add_evidence(logs[:, None, :], found)
-        # A datum that is impossible under every believed hypothesis has no posterior.
+        # A datum that no hypothesis with a positive belief allows has no posterior.
         log_posterior[rows, :n, :m] = np.where(np.isnan(after), -np.inf, after)
     if len(belief) == 1:
         return log_posterior[None]

@@ -174,8 +174,15 @@ def _play(
         shown = np.zeros(count, dtype=np.int64)
         if not family.is_teacher:
             # The literal teacher shows data to learners.
-            log_teacher = tables.log_likelihood[tables.index, :, truth]
-            shown = model.draw_many(np.exp(log_teacher), random.random(count))
+            chances = np.exp(tables.log_likelihood[tables.index, :, truth])
+            if (stuck := chances.max(axis=1) == 0.0).any():
+                own, h = problem[stuck.argmax()], truth[stuck.argmax()]
+                raise CobayesError(
+                    f"problem {own.name!r}: hypothesis {own.model.hypotheses[h]!r} allows none of "
+                    f"the data that are available in round {number}.",
+                    "ask for fewer rounds.",
+                )
+            shown = model.draw_many(chances, random.random(count))
         uniform, error = random.random(count), random.standard_normal(count)
         answer, rating = np.empty_like(shown), np.empty(count)
         for depth in np.unique(at["depth"]):

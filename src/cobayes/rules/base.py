@@ -266,7 +266,7 @@ class Rule(ABC):
         -------
         ndarray
             Row d is ``update(belief, d)``, (n, m) or (k, n, m); NaN if datum d is impossible under
-            every believed hypothesis.
+            every hypothesis with a positive belief.
         """
         logs = self.log_beliefs(belief)
         many, rule = np.atleast_2d(logs), self.at(self.task.start)
@@ -410,12 +410,12 @@ class Restricted(Rule):
 
 
 def impossible_datum(model: Model, datum: int) -> ImpossibleDatumError:
-    """Return the error about a datum that is impossible under every believed hypothesis."""
+    """Return the error about a datum that no hypothesis with a positive belief allows."""
     return ImpossibleDatumError(
-        f"datum {model.data[datum]!r} is impossible under every hypothesis that is believed, so "
-        "the belief cannot be updated.",
-        "show a datum that some believed hypothesis allows, or start from a prior that allows "
-        "this one.",
+        f"datum {model.data[datum]!r} is impossible under every hypothesis with a positive "
+        "belief, so the belief cannot be updated.",
+        "show a datum that one of these hypotheses allows, or start from a prior that is positive "
+        "in a hypothesis that allows this one.",
     )
 
 

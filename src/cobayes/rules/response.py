@@ -85,7 +85,7 @@ def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
         Shape (..., m); minus infinity for an excluded hypothesis.
     log_likelihood
         Of a shape that broadcasts with `log_belief`, such as (n, m). The result is NaN in a row
-        that excludes every believed hypothesis.
+        that excludes every hypothesis with a positive belief.
     """
     joint = log_belief + log_likelihood
     peak = joint.max(axis=-1, keepdims=True)

@@ -69,7 +69,7 @@ export class Rule {
   }
 
   /**
-   * The posterior after a datum; NaN where no believed hypothesis allows the datum.
+   * The posterior after a datum; NaN where no hypothesis with a positive belief allows the datum.
    * @type {(belief: number[], datum: number, dataPrior?: number[]) => number[]}
    */
   update(belief, datum, dataPrior) {
