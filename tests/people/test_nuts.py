@@ -53,17 +53,6 @@ def test_nuts_finds_the_posterior_of_laplace():
     assert tree["posterior"]["rationality"].sizes["chain"] == 4
 
 
-@pytest.mark.slow
-def test_nuts_takes_features():
-    pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
-    family = Family(depth=(0, np.inf), lapse=(0.0, 0.3), features={"cost": np.arange(6.0)})
-    truth = {"depth": 0, "rationality": 2.0, "lapse": 0.05, "cost": -0.5}
-    choices = people.simulate(truth, PROBLEMS, num_people=6, num_rounds=2, family=family, rng=1)
-    found = people.fit_group(choices, PROBLEMS, family, "nuts", 1)
-    low, high = found.group.loc["median cost", ["low", "high"]]
-    assert low < -0.5 < high
-
-
 def test_nuts_without_numpyro_names_the_missing_package(monkeypatch):
     choices = study(2)
     monkeypatch.setitem(sys.modules, "numpyro", None)
@@ -74,7 +63,11 @@ def test_nuts_without_numpyro_names_the_missing_package(monkeypatch):
 FREE = {"prior_temperature": (0.0, 2.0), "inner_rationality": (0.0, 5.0)}
 
 
-@pytest.mark.parametrize("settings", [{}, FREE, {"response": "rating", "sharpness": (0.0, 5.0)}])
+COST = {"lapse": (0.0, 0.3), "features": {"cost": np.arange(6.0)}}
+RATING = {"response": "rating", "sharpness": (0.0, 5.0)}
+
+
+@pytest.mark.parametrize("settings", [{}, FREE, COST, RATING])
 def test_density_in_jax_has_the_values_and_derivatives_of_the_likelihood(settings):
     jax = pytest.importorskip("jax", reason="JAX is not installed: extra people-groups")
     family = Family(depth=2, **settings)
