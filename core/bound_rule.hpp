@@ -84,7 +84,7 @@ class Rule {
 
   const Kernels& kernels_;
   size_t n, m;
-  double num_products;  // about the number of products of the table with a vector that one answer takes
+  double num_products;  // about the number of products of the table with a vector that one response takes
 
  private:
   void* take_worker() {

@@ -4,9 +4,9 @@
 // Column errors c_j g_j = sum_i S_ij - c_j are computed in double-double precision from flows between columns. Let d(i) be the
 // column in which row i has its largest entry. The whole row sum r_i is credited to d(i); each entry S_ij, j != d(i), is a flow from
 // d(i) to j. A flow enters both columns with the same rounding, so that flows cancel exactly. The Markov chain
-// P_jk = w_j c_k w_k sum_i u_i^2 M_ij M_ik / r_i is eliminated without subtractions (Grassmann, Taksar and Heyman). A step is
-// halved until the slope of the convex dual function shows that it does not overshoot. Groups of columns whose coupling is below
-// double-double precision are then balanced, each with one common factor.
+// P_jk = w_j c_k w_k sum_i u_i^2 M_ij M_ik / r_i is eliminated without subtractions (Grassmann, Taksar and Heyman). A step is halved until
+// the convex dual function rises at its end at most half as steeply as it falls at its start. Groups of columns whose coupling is
+// below double-double precision are then balanced, each with one common factor.
 #pragma once
 #include "problem.hpp"
 
@@ -75,7 +75,7 @@ class Careful {
       for (int half = 0; half < MAX_HALVINGS && !is_taken; ++half, share *= 0.5) {
         for (int j = 0; j < m; ++j) w[j] = start[j] * exponential(share * step[j]);
         measure();
-        // The dual is convex: past its minimum along the step the slope turns positive.
+        // The dual is convex: its slope along the step turns positive after the minimum.
         is_taken = slope_along() <= 0.5 * magnitude(slope) || length <= p.tolerance;
       }
       if (!is_taken) sweep();  // the slope is rounding error: only columns with tiny sums may still have the wrong sum

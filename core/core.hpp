@@ -17,7 +17,7 @@ struct RuleSpec {
   double rationality, tolerance;
 };
 
-// The lessons to simulate; see `simulate` in module.cpp.
+// The lessons to simulate; see `simulate` in _core.pyi.
 struct Plan {
   bool is_shared;                       // teacher and learner have the same rule and the same prior, so their beliefs are equal
   bool teacher_drops, learner_drops;    // for this agent, data that were shown are no longer available
@@ -48,7 +48,7 @@ struct Record {
   const int* kept;                      // by round: position in `paths`, or -1
   int* data;                            // (lessons, rounds), -1: no datum was left; or null
   int64_t num_contradicted = 0;         // lessons with a datum that no hypothesis with a positive belief allows
-  int64_t num_answers = 0, num_failed = 0;  // responses that were computed; responses with an infinite error
+  int64_t num_responses = 0, num_failed = 0;  // responses that were computed; responses with an infinite error
   double worst = 0.0;                   // the largest estimated error of a response
 };
 
@@ -76,8 +76,8 @@ struct RateSums {
   int64_t num_not_slower;      // SCBI's rate is at least BI's
 };
 
-// The beliefs of the teacher and of the learners at the end of each lesson. Arrays are indexed by lesson; those of learner k begin at
-// lesson k * stride.
+// The beliefs of the teacher and of the learners at the end of each lesson. Arrays are indexed by lesson; the lessons of learner k
+// begin at index k * stride.
 struct TeachingEnds {
   double* taught;              // (lessons, m) log-beliefs
   int64_t* num_rounds;
@@ -86,9 +86,9 @@ struct TeachingEnds {
   size_t stride;               // the number of lessons of all blocks
   void* const* learners;       // the workers of the learners' rules
   const double* learner_logs;  // (learners, m)
-  const bool* goes_on;         // by learner: whether lessons continue after the teacher is sure, until the learner is sure or has excluded h
+  const bool* goes_on;         // by learner: whether lessons continue after the teacher is sure; see `Teaching::go_on`
   double* believed;            // (learners, lessons, m)
-  bool* is_known;              // (learners, lessons): whether the lesson ended within `max_rounds`, with `goes_on` for the learner, too
+  bool* is_known;              // (learners, lessons): `is_finished`, and with `goes_on` `max_rounds` more rounds were enough
 };
 
 // What a rule computes at each belief: likelihoods and posteriors are (n, m), updated beliefs (m,).
@@ -103,7 +103,7 @@ struct Question {
   int size;
   const int64_t* data;         // the datum of each update, (size,), or one datum for all updates; null if nothing is updated
   size_t data_stride;          // 1 for (size,), 0 for one datum
-  double error;                // the largest estimated relative error of a response; infinite if one was not found
+  double error;                // the largest estimated relative error of a response; infinite if a response was not found
   int iterations;              // the largest number of iterations of a response
 };
 

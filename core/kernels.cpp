@@ -26,7 +26,7 @@ struct Bound {
 
 void* bind(const RuleSpec& spec) { return new Bound(spec); }
 void unbind(void* rule) { delete static_cast<Bound*>(rule); }
-// A rule with the memory that its answers need, for use by one thread at a time.
+// A rule with the memory that its responses need, for use by one thread at a time.
 struct Worker {
   explicit Worker(Rule* rule) : rule(rule), agent(*rule, false, 0) {}
   Worker(const Worker&) = delete;
@@ -52,7 +52,7 @@ void normalize_columns(double* table, int n, int m) {
 
 // Fill the table (n, m) of one belief: likelihoods, their logarithms, or posteriors.
 void fill_table(Follower& agent, int k, Quantity quantity, double* out) {
-  const Answers& found = agent.answers;
+  const Responses& found = agent.responses;
   if (quantity == Quantity::POSTERIORS) agent.weigh(k);
   for (int i = 0; i < agent.n; ++i, out += agent.m) {
     if (quantity == Quantity::POSTERIORS) agent.posterior(k, i, out);
@@ -80,7 +80,7 @@ void answer(void* worker, Question& q, const Stop& stop) {
     if (q.quantity == Quantity::UPDATED_LOGS) agent.beliefs.get_logs(k, out);
     for (int j = 0; q.quantity == Quantity::UPDATED && j < m; ++j) out[j] = agent.beliefs.any_number(k, j);
     for (int j = 0; j < m && agent.contradicted[k]; ++j) out[j] = __builtin_nan("");
-    const Answers& found = agent.answers;
+    const Responses& found = agent.responses;
     q.error = larger(q.error, found.error[k]), q.iterations = found.iterations[k] > q.iterations ? found.iterations[k] : q.iterations;
   }
 }

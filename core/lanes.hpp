@@ -131,9 +131,9 @@ class Array {
 
   void swap(Array& other) noexcept {
     T* data = data_;
-    size_t size = size_, room = room_;
-    data_ = other.data_, size_ = other.size_, room_ = other.room_;
-    other.data_ = data, other.size_ = size, other.room_ = room;
+    size_t size = size_, capacity = capacity_;
+    data_ = other.data_, size_ = other.size_, capacity_ = other.capacity_;
+    other.data_ = data, other.size_ = size, other.capacity_ = capacity;
   }
   void resize(size_t size) {  // new values are zero
     reserve(size);
@@ -167,15 +167,15 @@ class Array {
 
  private:
   void reserve(size_t size) {
-    if (size <= room_) return;
-    const size_t room = size > 2 * room_ ? size : 2 * room_;
-    T* data = static_cast<T*>(::operator new((room * sizeof(T) + 127) / 64 * 64, std::align_val_t{64}));
+    if (size <= capacity_) return;
+    const size_t capacity = size > 2 * capacity_ ? size : 2 * capacity_;
+    T* data = static_cast<T*>(::operator new((capacity * sizeof(T) + 127) / 64 * 64, std::align_val_t{64}));
     if (size_) std::memcpy(static_cast<void*>(data), data_, size_ * sizeof(T));
     ::operator delete(data_, std::align_val_t{64});
-    data_ = data, room_ = room;
+    data_ = data, capacity_ = capacity;
   }
   T* data_ = nullptr;
-  size_t size_ = 0, room_ = 0;
+  size_t size_ = 0, capacity_ = 0;
 };
 
 }  // namespace core::CORE_ISA

@@ -2,8 +2,8 @@
 // belief, and a datum is drawn from the column of the true hypothesis in this likelihood. Then both agents update their beliefs, each
 // with the datum's row in the likelihood of its own rule.
 //
-// An answer, the likelihood at a belief, depends on the belief and the available data alone. Lessons with equal beliefs share one
-// answer: all lessons in the first round, most lessons where zeros exclude hypotheses. The random numbers of a lesson are
+// A response, the likelihood at a belief, depends on the belief and the available data alone. Lessons with equal beliefs share one
+// response: all lessons in the first round, most lessons where zeros exclude hypotheses. The random numbers of a lesson are
 // Philox(seed, lesson, round), so any split of the work gives the same bits. A believed hypothesis is one with a positive belief.
 #pragma once
 #include "rules.hpp"
@@ -19,13 +19,13 @@ class Follower {
   void restart(bool drops, int num_lessons) {
     drops_shown = drops, count = num_lessons;
     beliefs.resize(m, count);
-    answers.resize(n, m, (count + W - 1) / W * W, rule.has_labels(drops_shown));
+    responses.resize(n, m, (count + W - 1) / W * W, rule.has_labels(drops_shown));
     contradicted.assign(count, 0);
     size_t num_slots = 1;
     while (num_slots < 2 * size_t(count)) num_slots *= 2;
     slots.assign(num_slots, -1);
-    shares = true, is_answered = false;
-    num_answers = num_failed = 0, worst = 0.0;
+    shares = true, has_responded = false;
+    num_responses = num_failed = 0, worst = 0.0;
   }
 
   // Set the beliefs from logarithms: (m,) for all lessons, or (count, m).
@@ -37,39 +37,39 @@ class Follower {
   // Move the belief of lesson `last` to position k, and go on with the lessons before `last`.
   void keep_first(int last, int k) { beliefs.mantissa.copy(last, k), beliefs.shift.copy(last, k), count = last; }
 
-  // Compute the answer to every belief, once for equal beliefs. If a quarter or more of the beliefs of a round were different, later
-  // rounds do not search for equal beliefs. They always do if the table has zeros or if data that were shown become unavailable, because
-  // then many beliefs are equal.
+  // Compute the response to every belief, once for equal beliefs. If at least a quarter of the beliefs of a round were different, later
+  // rounds do not search for equal beliefs, unless the table has zeros or data that were shown become unavailable: many beliefs are
+  // then equal.
   void respond(const Word* shown) {
-    if (is_answered && !rule.depends_on_belief() && !drops_shown) return;
+    if (has_responded && !rule.depends_on_belief() && !drops_shown) return;
     if (shares) {
       find_equals(shown);
     } else if (int(asked.size()) != count) {
       asked.resize(count);
       for (int k = 0; k < count; ++k) asked[k] = k;
     }
-    rule.respond(beliefs, asked, Gone{drops_shown ? shown : nullptr, words}, answers);
+    rule.respond(beliefs, asked, Gone{drops_shown ? shown : nullptr, words}, responses);
     double most = 0.0;
-    for (int k : asked) most = larger(most, answers.error[k]);
-    for (int k = 0; k < int(asked.size()) && !(most < 1e300); ++k) num_failed += answers.error[asked[k]] < 1e300 ? 0 : 1;
+    for (int k : asked) most = larger(most, responses.error[k]);
+    for (int k = 0; k < int(asked.size()) && !(most < 1e300); ++k) num_failed += responses.error[asked[k]] < 1e300 ? 0 : 1;
     worst = larger(worst, most);
     if (shares)
       for (int k = 0; k < count; ++k)
-        if (same[k] != k) answers.copy(same[k], k);
-    for (int k = count; k % W; ++k) answers.copy(0, k);
-    num_answers += asked.size();
+        if (same[k] != k) responses.copy(same[k], k);
+    for (int k = count; k % W; ++k) responses.copy(0, k);
+    num_responses += asked.size();
     shares = rule.has_labels(drops_shown) || !rule.depends_on_belief() || int(asked.size()) < count / 4;
-    is_answered = true;
+    has_responded = true;
   }
 
   // Draw a datum for the lessons at, ..., at + NATIVE - 1 from uniform numbers; -1 if no datum is available.
   void draw(int at, int h, Vec uniform, int* data) {
-    const double *row = answers.row.at(at), *label = answers.has_labels ? answers.row_label.at(at) : nullptr;
-    const Vec column = load(answers.column.at(at) + h * W);
-    const Vec own = label ? load(answers.column_label.at(at) + h * W) : Vec{};
+    const double *row = responses.row.at(at), *label = responses.has_labels ? responses.row_label.at(at) : nullptr;
+    const Vec column = load(responses.column.at(at) + h * W);
+    const Vec own = label ? load(responses.column_label.at(at) + h * W) : Vec{};
     running.resize(n * NATIVE);
     double* sums = running.get();  // local: members would be read again after every store
-    const double* entry = answers.table + h;
+    const double* entry = responses.table + h;
     Vec total{};
     for (int i = 0; i < n; ++i) {
       Vec chance = load(row + i * W) * (entry[size_t(i) * m] * column);
@@ -82,10 +82,10 @@ class Follower {
     for (int i = 0; i < n; ++i) number += select(target >= load(sums + i * NATIVE), broadcast(1.0), Vec{});
     for (int lane = 0; lane < NATIVE; ++lane) data[lane] = int(number[lane]);
     const Mask is_special = ~(total > 0.0) | (number == double(n));
-    for (unsigned left = lanes_in(answers.own_logs.size() ? Vec{} == Vec{} : is_special); left; left &= left - 1) {
+    for (unsigned left = lanes_in(responses.own_logs.size() ? Vec{} == Vec{} : is_special); left; left &= left - 1) {
       const int lane = __builtin_ctz(left);
       int& datum = data[lane];
-      if (answers.own[at + lane] >= 0) datum = draw_from_logs(at + lane, h, uniform[lane]);
+      if (responses.own[at + lane] >= 0) datum = draw_from_logs(at + lane, h, uniform[lane]);
       else if (!(total[lane] > 0.0)) datum = -1;
       else if (datum == n)  // rounding put the target above all sums: take the last datum with a positive chance
         for (datum = n - 1; datum > 0 && sums[(datum - 1) * NATIVE + lane] == total[lane];) --datum;
@@ -95,15 +95,15 @@ class Follower {
   // Update the beliefs of the lessons at, ..., at + NATIVE - 1 with one datum each (-1: no datum).
   void observe(int at, const int* data) {
     double *x = beliefs.mantissa.at(at), *s = beliefs.shift.at(at);
-    const double *row[NATIVE], *column = answers.column.at(at), *factors = answers.row.at(at);
-    const bool has_own = answers.own_logs.size() > 0;
+    const double *row[NATIVE], *column = responses.column.at(at), *factors = responses.row.at(at);
+    const bool has_own = responses.own_logs.size() > 0;
     alignas(64) double factor[NATIVE];  // row factor of each lane's datum; zero: this lane is updated in logarithms
     Vec label{}, total{};
     for (int lane = 0; lane < NATIVE; ++lane) {
       const int datum = data[lane] < 0 ? 0 : data[lane];
-      row[lane] = answers.table + size_t(datum) * m;
-      if (answers.has_labels) label[lane] = answers.row_label.at(at)[datum * W + lane];
-      const bool is_apart = data[lane] < 0 || answers.table_underflows || (has_own && answers.own[at + lane] >= 0);
+      row[lane] = responses.table + size_t(datum) * m;
+      if (responses.has_labels) label[lane] = responses.row_label.at(at)[datum * W + lane];
+      const bool is_apart = data[lane] < 0 || responses.table_underflows || (has_own && responses.own[at + lane] >= 0);
       factor[lane] = is_apart ? 0.0 : factors[datum * W + lane];
     }
     evidence.resize(m * NATIVE);
@@ -112,7 +112,7 @@ class Follower {
     for (int j = 0; j < m; ++j) {
       Vec entry;
       for (int lane = 0; lane < NATIVE; ++lane) entry[lane] = row[lane][j];
-      if (answers.has_labels) entry = select(load(answers.column_label.at(at) + j * W) == label, entry, Vec{});
+      if (responses.has_labels) entry = select(load(responses.column_label.at(at) + j * W) == label, entry, Vec{});
       const Vec before = load(x + j * W), value = before * (entry * load(column + j * W));
       apart |= (value < 0x1p-700) & (before > 0.0) & (entry > 0.0);  // the belief might underflow when divided by the total
       apart |= value > MOST_SHIFTED;  // with a shift, this belief is left out of the total, but it may be too large for that
@@ -139,16 +139,16 @@ class Follower {
   void weigh(int k) {
     evidence.resize(m);
     has_shifts = false;
-    for (int j = 0; j < m; ++j) evidence[j] = answers.column.at(k)[j * W] * beliefs.number(k, j), has_shifts |= beliefs.shift.at(k)[j * W] > 0.0;
+    for (int j = 0; j < m; ++j) evidence[j] = responses.column.at(k)[j * W] * beliefs.number(k, j), has_shifts |= beliefs.shift.at(k)[j * W] > 0.0;
   }
   // Fill lesson k's belief after a datum, (m,); NaN if the datum is impossible under every believed hypothesis. Call
   // `weigh(k)` before.
   void posterior(int k, int datum, double* belief) const {
-    const double *entry = answers.table + size_t(datum) * m, *weight = evidence.get();
+    const double *entry = responses.table + size_t(datum) * m, *weight = evidence.get();
     double total = 0.0;
-    if (answers.own[k] < 0 && !has_shifts && answers.row.at(k)[datum * W] > 0.0) {
+    if (responses.own[k] < 0 && !has_shifts && responses.row.at(k)[datum * W] > 0.0) {
       for (int j = 0; j < m; ++j) belief[j] = entry[j] * weight[j];
-      for (int j = 0; j < m && answers.has_labels; ++j) belief[j] = answers.survives(k, datum, j) ? belief[j] : 0.0;
+      for (int j = 0; j < m && responses.has_labels; ++j) belief[j] = responses.survives(k, datum, j) ? belief[j] : 0.0;
       for (int j = 0; j < m; ++j) total += belief[j];
     }
     if (total > 0x1p-300 && total < 0x1p300) {
@@ -164,7 +164,7 @@ class Follower {
   void posterior_in_logs(int k, int datum, double* logs) const {
     beliefs.get_logs(k, logs);
     double most = NONE, sum = 0.0;
-    for (int j = 0; j < m; ++j) logs[j] += answers.log_chance(k, datum, j), most = larger(most, logs[j]);
+    for (int j = 0; j < m; ++j) logs[j] += responses.log_chance(k, datum, j), most = larger(most, logs[j]);
     for (int j = 0; j < m && most > NONE; ++j) sum += exponential(logs[j] - most);
     for (int j = 0; j < m; ++j) logs[j] = most > NONE ? logs[j] - (most + logarithm(sum)) : __builtin_nan("");
   }
@@ -173,18 +173,18 @@ class Follower {
   bool drops_shown;
   int n, m, words, count;
   Beliefs beliefs;
-  Answers answers;
+  Responses responses;
   Array<char> contradicted;
-  int64_t num_answers = 0, num_failed = 0;
+  int64_t num_responses = 0, num_failed = 0;
   double worst = 0.0;  // the largest estimated error of a response
 
  private:
   int draw_from_logs(int k, int h, double uniform) {
     double total = 0.0, sum = 0.0;
     int last = -1;
-    for (int i = 0; i < n; ++i) total += answers.chance(k, i, h);
+    for (int i = 0; i < n; ++i) total += responses.chance(k, i, h);
     for (int i = 0; i < n; ++i) {
-      const double chance = answers.chance(k, i, h);
+      const double chance = responses.chance(k, i, h);
       sum += chance;
       if (chance > 0.0) last = i;
       if (chance > 0.0 && uniform * total < sum) return i;
@@ -221,7 +221,7 @@ class Follower {
   // A belief with a shift is left out of the total. It is negligible if mantissa times entry times column factor is at most this: the
   // product with 2^-512 is then less than 2^-60 of a total of at least 2^-300.
   static constexpr double MOST_SHIFTED = 0x1p150;
-  bool shares = true, is_answered = false, has_shifts = false;
+  bool shares = true, has_responded = false, has_shifts = false;
   Array<int> asked, same, slots;
   Array<double> running, evidence;
 };
@@ -256,7 +256,7 @@ class Block {
     }
     for (int k = 0; k < count; ++k) ++record.first_sure[int(sure[k])], record.num_contradicted += learner.contradicted[k];
     for (const Follower* agent : {&learner, &other}) {
-      record.num_answers += agent->num_answers, record.num_failed += agent->num_failed;
+      record.num_responses += agent->num_responses, record.num_failed += agent->num_failed;
       record.worst = larger(record.worst, agent->worst);
     }
   }

@@ -51,12 +51,12 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<1> teacher_logs, 
   }
   auto paths = empty<double>({size_t(num_paths), num_kept, m});
   auto data = empty<int>({keep_data ? lessons : 0, size_t(num_rounds)});
-  // Lessons per block. Small tables get larger blocks, in which more lessons share answers. Another number would change the order of
-  // sums, and so the last digits of means.
+  // Lessons per block. Small tables get larger blocks, in which more lessons share responses. Another block size would change the
+  // order of sums, and so the last digits of means.
   const size_t block_size = teacher.n * m <= 144 ? 1024 : 512;
   Merger merger(rounds, m);
   std::vector<int64_t> sure(rounds + 1);
-  int64_t num_contradicted = 0, num_answers = 0, num_failed = 0;
+  int64_t num_contradicted = 0, num_responses = 0, num_failed = 0;
   double worst = 0.0;
   std::mutex mutex;
   run_on_threads(lessons, block_size, num_threads, [&](size_t from, size_t count, const Stop& stop) {
@@ -72,7 +72,7 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<1> teacher_logs, 
     teacher.kernels_.play(plan, own, theirs ? *theirs : own, from, int(count), record, stop);
     std::lock_guard lock(mutex);
     for (size_t k = 0; k <= rounds; ++k) sure[k] += counts[k];
-    num_contradicted += record.num_contradicted, num_answers += record.num_answers, num_failed += record.num_failed;
+    num_contradicted += record.num_contradicted, num_responses += record.num_responses, num_failed += record.num_failed;
     worst = std::max(worst, record.worst);
     merger.add(from / block_size, std::move(moments));
   });
@@ -83,7 +83,7 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<1> teacher_logs, 
   nb::dict out;
   out["means"] = means, out["stds"] = stds, out["first_sure"] = first_sure, out["paths"] = paths;
   if (keep_data) out["data"] = data;
-  out["num_contradicted"] = num_contradicted, out["num_answers"] = num_answers, out["num_failed"] = num_failed, out["error"] = worst;
+  out["num_contradicted"] = num_contradicted, out["num_responses"] = num_responses, out["num_failed"] = num_failed, out["error"] = worst;
   return out;
 }
 

@@ -2,8 +2,8 @@
 // one problem.
 //
 // S_ij = u_i M_ij w_j c_j with u_i = r_i / sum_j M_ij w_j c_j. Solve g_j = w_j sum_i u_i M_ij - 1 = 0 in log w. The
-// Jacobian is a Laplacian: c_j g_j changes by sum_k F_jk (x_j - x_k) with the flows F_jk = sum_i S_ij S_ik / r_i. It is
-// solved by the elimination of Grassmann, Taksar and Heyman, which never subtracts. The column with the largest sum is
+// Jacobian is a Laplacian: if log w changes by x, c_j g_j changes by sum_k F_jk (x_j - x_k) with the flows F_jk = sum_i S_ij S_ik / r_i.
+// The elimination of Grassmann, Taksar and Heyman, which never subtracts, solves for the step x. The column with the largest sum is
 // pinned (x = 0) and absorbs the rounding error of the total. The iteration starts with one sweep from w = 1 (three for
 // components with more than four columns), so a solution depends only on the problem.
 //
@@ -15,9 +15,9 @@ namespace core::CORE_ISA {
 
 // Steps of log w (here and in sweeps.hpp) are cut to this length: the polynomial `growth` approximates exp for |x| <= 1.
 inline constexpr double LONGEST_STEP = 1.0;
-inline constexpr int MAX_STEPS = 16;            // largest number of steps (three to five usually suffice); then careful.hpp solves the problem
+inline constexpr int MAX_STEPS = 16;            // two to five steps usually suffice; after MAX_STEPS careful.hpp solves the problem
 inline constexpr int FEW_COLUMNS = 6;           // for more columns sweeps.hpp is faster
-inline constexpr int MOST_NEWTON_COLUMNS = 32;  // columns of a component: its arrays are on the stack. Larger components go to solver.hpp
+inline constexpr int MOST_NEWTON_COLUMNS = 32;  // of a component, whose arrays are on the stack; larger components go to solver.hpp
 
 // Call f with the number of columns m as a constant if m <= Most, otherwise with 0.
 template <int Most, int M = 1, class F>
@@ -130,12 +130,12 @@ struct NewtonState {
   void judge(Vec length, Mask is_weak, double tolerance) {
     const Vec next = next_length(length, before);
     const Mask is_close = length * length <= 0.01 * tolerance;
-    const Mask is_last = (length <= tolerance) | (is_close & (next <= 0.1 * tolerance)), is_lost = ~(length < 1e300);
+    const Mask is_last = (length <= tolerance) | (is_close & (next <= 0.1 * tolerance)), has_failed = ~(length < 1e300);
     // With too small a pivot the error cannot be estimated here; an infinite error sends the problem to careful.hpp.
     const Vec found = select(is_weak, broadcast(__builtin_inf()), larger(smaller(length, next), broadcast(ROUNDING)));
     error = select(active & is_last, found, error);
     steps = select(active, steps + 1.0, steps);
-    active &= ~(is_last | is_lost);
+    active &= ~(is_last | has_failed);
     before = length;
   }
 };

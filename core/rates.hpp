@@ -12,8 +12,8 @@
 //   BI    (sum_i G_i u_i L_i / S_0 - sum_i G_i w_i L_i / S_1) / 2
 //   SCBI  log(sum_i u_i / w_i * sum_i w_i / u_i) / 2 - log n
 //
-// Every lane computes another matrix. A batch has RATE_LANES streams of random numbers, one for each lane. So the rate
-// of matrix k depends only on the seed and on k.
+// Each lane computes a different matrix. A batch has RATE_LANES streams of random numbers, so the rate of matrix k depends only on the
+// seed and on k.
 #pragma once
 #include "core.hpp"
 #include "problem.hpp"

@@ -2,7 +2,7 @@
 //
 //   T(d | h) = row_d A_dh column_h   if d and h are in the same component (zeros.hpp; without labels: always), else 0,
 //
-// with one table A for all beliefs. The factors at a belief are the rule's answer to it. A belief whose factors are out
+// with one table A for all beliefs. The factors at a belief are the rule's response to it. A belief whose factors are out
 // of the range of float64 has its own table of logarithms.
 //
 // Recursion (literal: depth 0; pragmatic: depth K). With E_dh = M_dh / max_h M_dh, rationality alpha, powers s_k = alpha^k and data
@@ -11,8 +11,8 @@
 //   z_d = sum_h E_dh^s_k b_h theta_h,   x_d <- p_d z_d^-alpha,   s_k -> s_{k+1},
 // from x_d = max_h M_dh where p_d > 0, else 0 (literal = "truth": b_h = 1 at depth 0). The largest entry of a row cancels in T_k, so
 // one step of the recursion is two products with tables that no belief changes. If all sums lie between 2^-300 and 2^300, terms that
-// underflowed are less than 2^-100 of them; answers with other sums are computed in logarithms. All answers are computed in logarithms if
-// the table is "steep". A table is steep if
+// underflowed are less than 2^-100 of them; responses with other sums are computed in logarithms. All responses are computed in
+// logarithms if the table is "steep". A table is steep if
 //   - max(1, s_K) |log E| exceeds 2000 for an entry, so that sums of logarithms lose digits,
 //   - an entry of E underflows, or
 //   - T_0 is not normalised, and an entry of the table is below exp(-200) or above exp(200).
@@ -34,7 +34,7 @@ struct Gone {
 };
 
 // The likelihoods T(d | h) of many lessons, as the factors row_d and column_h (see the top).
-struct Answers {
+struct Responses {
   int n = 0, m = 0;
   bool has_labels = false;
   const double *table = nullptr, *logs = nullptr;  // A and its logarithms, (n, m)
@@ -75,7 +75,7 @@ class Rule {
   Rule(int n, int m) : n(n), m(m) {}
   virtual ~Rule() = default;
   // Fill in the likelihoods of the lessons `asked`.
-  virtual void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Answers& out) = 0;
+  virtual void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Responses& out) = 0;
   virtual bool depends_on_belief() const { return true; }
   virtual bool has_labels(bool data_may_be_gone) const = 0;
   virtual bool has_normalized_columns() const { return true; }  // false for literal = "truth" at depth 0
@@ -105,8 +105,8 @@ class Recursion final : public Rule {
     for (double x : last_logs) steepest = x > NONE ? larger(steepest, -x) : steepest;
     is_steep = !(larger(1.0, 1.0 / power) * steepest <= 2000.0);  // nats: cancellation costs at most 2000 * 2^-52 = 4e-13
     for (size_t k = 0; k < matrix.size(); ++k) is_steep |= literal[k] > NONE && matrix[k] < 0x1p-1022;  // E underflows
-    // Columns that are not normalised have sums as small or as large as their entries.
-    for (double x : literal) is_steep |= !has_normalized_columns() && x > NONE && !(x > -200.0 && x < 200.0);  // nats; LEAST_SUM is exp(-208)
+    // Columns that are not normalised have sums as small or as large as their entries (in nats: LEAST_SUM is exp(-208)).
+    for (double x : literal) is_steep |= !has_normalized_columns() && x > NONE && !(x > -200.0 && x < 200.0);
     underflows = steepest > 700.0;  // nats: exp(-708) is the smallest normal number
     // Entries of at least exp(-100): a term, the product of a factor >= 2^-300, a belief >= 2^-512 and an entry, does not underflow.
     never_underflows = steepest <= 100.0 && power >= 1.0;
@@ -128,7 +128,7 @@ class Recursion final : public Rule {
   bool has_labels(bool) const override { return false; }
   bool has_normalized_columns() const override { return spec.depth > 0 || !spec.from_truth; }
 
-  void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Answers& out) override {
+  void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Responses& out) override {
     out.table = level(spec.depth), out.logs = last_logs.get(), out.table_underflows = underflows;
     out.own_logs.clear();
     for (size_t first = 0; first < asked.size(); first += W) {
@@ -152,7 +152,7 @@ class Recursion final : public Rule {
   const double* flipped_level(int k) const { return flipped.get() + (level(k) - levels.get()); }
 
   // Compute W lessons side by side. `is_fine` is false for those with a sum out of range, which need logarithms.
-  void recurse(const Beliefs& beliefs, const int* asked, int count, Gone gone, Answers& out) {
+  void recurse(const Beliefs& beliefs, const int* asked, int count, Gone gone, Responses& out) {
     for (int lane = 0; lane < W; ++lane) {
       const int k = asked[lane < count ? lane : 0];
       is_fine[lane] = true;
@@ -211,7 +211,7 @@ class Recursion final : public Rule {
   }
 
   // Compute one lesson in logarithms, into its own table.
-  void recurse_in_logs(const Beliefs& beliefs, int k, Gone gone, Answers& out) {
+  void recurse_in_logs(const Beliefs& beliefs, int k, Gone gone, Responses& out) {
     const size_t size = size_t(n) * m;
     out.own[k] = int(out.own_logs.size() / size);
     out.own_logs.resize(out.own_logs.size() + size);
@@ -231,7 +231,7 @@ class Recursion final : public Rule {
     for (int depth = 0; depth < spec.depth && !is_stopped(); ++depth) {
       for (int i = 0; i < n; ++i) {
         double* row = T + size_t(i) * m;
-        const double z = log_sum(m, [&](int j) { return row[j] + logs[j]; });  // NONE: the datum is impossible under every believed hypothesis
+        const double z = log_sum(m, [&](int j) { return row[j] + logs[j]; });  // NONE: no believed hypothesis allows the datum
         for (int j = 0; j < m; ++j) row[j] = z > NONE && row[j] > NONE ? log_prior[i] + spec.rationality * (row[j] - z) : NONE;
       }
       normalise();
@@ -250,7 +250,7 @@ class Cooperation final : public Rule {
 
   bool has_labels(bool data_may_be_gone) const override { return p.has_zeros || data_may_be_gone; }
 
-  void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Answers& out) override {
+  void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Responses& out) override {
     out.table = p.matrix, out.logs = logs.get(), out.own_logs.clear();
     const int count = int(asked.size());
     const bool labels = has_labels(gone.sets), asks_all = count > 0 && asked[count - 1] == count - 1;

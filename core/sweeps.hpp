@@ -9,8 +9,9 @@
 //
 // The error after the last change follows from rho, the factor by which a sweep reduces the error. Let delta = 1 - min_i S_ih / r_i,
 // S the scaled table and h the column with the largest sum. A sweep reduces the spread max - min of the errors of log w, and that of
-// log u, at least by the factor delta (Doeblin), so the error is at most 2 delta / (1 - delta) times the last change. If this bound exceeds the
-// tolerance although the change does not, probe.hpp estimates rho; a problem whose estimated error is too large is swept again.
+// log u, at least by the factor delta (Doeblin), so the error is at most 2 delta / (1 - delta) times the last change. If this bound
+// exceeds the tolerance although the change does not, probe.hpp estimates rho; a problem whose estimated error is too large is swept
+// again.
 //
 // Every sum is taken in the order of its index, so lanes and single problems have the same bits.
 #pragma once
@@ -24,7 +25,7 @@ namespace core::CORE_ISA {
 inline constexpr double NEAR = 0.9;          // steps are accelerated when the change is below this
 // A problem with a larger change is never accepted; with a smaller change, the relative error of delta is at most 1e-3.
 inline constexpr double CLOSE = 1e-4;
-inline constexpr int MAX_SWEEPS = 100;       // largest number of sweeps (eight to twelve usually suffice); then careful.hpp solves the problem
+inline constexpr int MAX_SWEEPS = 100;       // eight to twelve sweeps usually suffice; after MAX_SWEEPS careful.hpp solves the problem
 inline constexpr double UNKNOWN = -1.0;      // value of 2 delta / (1 - delta) before it is computed
 
 template <int L>
@@ -190,7 +191,7 @@ class Sweeps : SideBySide<L> {
     put(gram11 + at, s00), put(gram12 + at, s01), put(gram22 + at, s11);
     put(age + at, select(is_near, age_ + 1.0, T{})), put(sweeps + at, count), put(rate_now + at, rate_);
     if (!any(is_active & (is_small | is_late))) return 0;
-    // The error after a plain last step: the bound by delta, if it is within the tolerance, else a geometric series with the estimated rate.
+    // The error after a plain last step: the bound by delta if it is within the tolerance, else a geometric series with the rate.
     for (unsigned open = lanes_in(is_small & (get(bound + at) == UNKNOWN)); open; open &= open - 1) {
       const int lane = at + __builtin_ctz(open);
       bound[lane] = bound_error(lane);

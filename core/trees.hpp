@@ -209,7 +209,7 @@ class Tree {
     for (int k = 0; k < count; ++k) {
       agent.weigh(k);
       double total = 0.0;
-      for (int d = 0; d < plan.num_data; ++d) total += chances[d] = plan.copies[d] * agent.answers.chance(k, plan.data[d], plan.hypothesis);
+      for (int d = 0; d < plan.num_data; ++d) total += chances[d] = plan.copies[d] * agent.responses.chance(k, plan.data[d], plan.hypothesis);
       for (int d = 0; d < plan.num_data; ++d) {
         const double share = weights[k] * (chances[d] / total);
         if (!(share > 0.0)) continue;

@@ -22,7 +22,7 @@
 namespace core::CORE_ISA {
 
 inline constexpr double TIE = 1e-11;  // relative; above the rounding errors of sums, below the accuracy of 1e-9 that results have
-inline constexpr double NEGLIGIBLE = 1e-290;  // relative to the total; smaller column sums are treated as zero, so that TIE times a flow is a normal number
+inline constexpr double NEGLIGIBLE = 1e-290;  // relative to the total; smaller column sums become zero, so TIE times a flow is normal
 
 // The components. The label of a kind of rows or of a column is the number of its component, -1 for none. An entry survives if it is
 // positive and its row and column have the same label.
@@ -66,7 +66,7 @@ class BlockFinder {
       any_left |= kind_part[k] < 0;
     }
     decompose();
-    find_lost();
+    place_tiny_columns();
     // Some rows are positive only in columns with the sum zero: each of these columns gets the mass 1. The blocks of these columns are
     // numbered last, because the ratio of a block without mass is zero, the lowest.
     for (int k = 0; any_left && k < p.num_kinds; ++k) {
@@ -247,18 +247,18 @@ class BlockFinder {
   }
   // `decompose` gives no row to a column if the column and all rows in which it is positive have less than TIE of a part's mass. Decompose
   // such columns and their rows separately, in passes: each pass gives a row at least to the column with the largest sum.
-  void find_lost() {
-    for (bool is_lost = true; is_lost && !is_stopped();) {
-      is_lost = false;
+  void place_tiny_columns() {
+    for (bool found_any = true; found_any && !is_stopped();) {
+      found_any = false;
       for (int j = 0; j < p.m; ++j) {
         if (out.column_label[j] != -2) continue;
         bool has_labelled = false;
         for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { has_labelled |= out.kind_label[k] >= 0; });
         if (has_labelled) continue;
-        is_lost = true, column_part[j] = 0, out.column_label[j] = -1;
+        found_any = true, column_part[j] = 0, out.column_label[j] = -1;
         for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { if (r[k] > 0) kind_part[k] = 0; });
       }
-      if (!is_lost) return;
+      if (!found_any) return;
       decompose();
       sort_blocks();
     }

@@ -42,7 +42,7 @@ class Rule:
         in_logs: bool = False,
         num_threads: int = 1,
     ) -> tuple[Array, float, int]:
-        """Return likelihoods (k, n, m), the largest estimated error and the most iterations.
+        """Return likelihoods (k, n, m), the largest estimated error and number of iterations.
 
         A teacher draws from the likelihoods, whose columns sum to one. With ``in_logs`` return the
         log-likelihoods with which a learner updates its belief: the logarithms of the same numbers,
@@ -53,7 +53,7 @@ class Rule:
     def posteriors(
         self, log_beliefs: Array, gone: Sets | None = None, *, num_threads: int = 1
     ) -> tuple[Array, float, int]:
-        """Return the beliefs after each datum, (k, n, m); NaN if no believed hypothesis allows it.
+        """Return beliefs after each datum, (k, n, m); NaN where no believed hypothesis allows it.
 
         The other two values are as in `respond`.
         """
@@ -103,8 +103,8 @@ def simulate(
     for each round k = 0, 1, ... the number of lessons in which the belief in the hypothesis was at
     least ``level`` for the first time after round k, and last the number in which it never was;
     "paths", the log-beliefs that were kept; "data" with ``keep_data``; "num_contradicted", the
-    number of lessons with a datum that no believed hypothesis allows; "num_answers", the number of
-    likelihoods that were computed; "num_failed", the number of likelihoods without a solution;
+    number of lessons with a datum that no believed hypothesis allows; "num_responses", the number
+    of likelihoods that were computed; "num_failed", the number of likelihoods without a solution;
     "error", the largest estimated error of a likelihood.
     """
 
