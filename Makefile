@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .stamps
-# On all cores; the tests of one file share what they prepare, and files with slow tests come first.
+# Tests run on all cores. One worker runs all tests of a file, which share fixtures; files with slow tests come first.
 # PYTEST_ARGS="tests/scaling -x" runs a part.
 PYTEST_ARGS ?= -n auto --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt

@@ -7,7 +7,7 @@ import cobayes as cb
 
 
 def hint_of_missing(call):
-    """Return the hint of an optional part that is not installed; None where it is."""
+    """Return the hint of the error about a missing optional part; None if nothing is missing."""
     try:
         call()
     except cb.MissingDependencyError as error:

@@ -57,7 +57,7 @@ def positive(num_problems: int, num_data: int = 36) -> dict[str, np.ndarray]:
 
 
 def crowd(rng, num_people, depths, share, rationality, lapse) -> pd.DataFrame:
-    """Return people whose logits are normal; rationality and lapse are (mean, spread)."""
+    """Draw people; `rationality` and `lapse` are the mean and spread of normal logits."""
     z = rng.standard_normal((2, num_people))
     return pd.DataFrame(
         {
@@ -170,7 +170,7 @@ def grid(share: int, method: str) -> None:
     """Compare posterior means of five people with an integration over a grid."""
     count = {"laplace": 20_000, "nuts": 100_000}[method] // share
     found = people.fit_group(*five_people(), method, 1, num_draws=count)
-    print(f"{found}: per cent of the grid's value; standard errors per cent")
+    print(f"{found}: differences from the grid's values, and standard errors, in per cent")
     effective = dict(zip(found.group.index, found.group["effective"], strict=True))
     sizes = {"rationality": found.effective}
     for name, own in integrate(found.fit).items():

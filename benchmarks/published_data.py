@@ -85,7 +85,7 @@ def read_games(path: str) -> tuple[pd.DataFrame, dict[str, cb.Model], dict[str, 
         priors[name] = first[FACES].to_numpy(dtype=float)
         counts = group.set_index("object")["count"]
         if name == "complex-1":
-            # The file exchanged foil and target here, not the distractor; see levels.csv.
+            # The roles of levels.csv: those of models.csv contradict the word here.
             counts = counts.rename({"target": "logical", "logical": "target"})
         # The twins look alike, so each has half of the count; an odd count gives one more to the
         # target.
@@ -159,7 +159,7 @@ def turtles(path: str) -> None:
         print(group.estimates.filter(like="depth_").max().round(2).to_dict())
     group.plot("sharpness").figure.savefig("turtles.png", dpi=90)
     alone = group.fit.estimates["sharpness"]
-    print(f"sharpness is not identified for {alone.isna().sum()} of {len(alone)} people one by one")
+    print(f"sharpness not identified in {alone.isna().sum()} of {len(alone)} separate fits")
 
 
 COMMANDS = {
