@@ -30,7 +30,7 @@ RECIPES = tuple(
         (
             "beyond",
             "beyond",
-            "success enclosed, tiny perturbations, predicted rounds, best teacher",
+            "bounds on success, tiny perturbations, predicted rounds, best teacher",
         ),
     )
 )

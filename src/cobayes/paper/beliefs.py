@@ -29,7 +29,7 @@ SIZE, NUM_LESSONS = 20, 2000
 COLUMNS = ("mean_bi", "std_bi", "mean_scbi", "std_scbi")
 QUANTITIES = {"mean": "mean belief in the truth", "std": "sd of the belief in the truth"}
 PARTS = {"exact": (5, 300, 24, 1), "simulated": (30, 500, 60, 5)}
-"""The number of rounds, and of matrices: in the paper, at quick scale, per shard of 1 to 2 s."""
+"""Number of rounds; numbers of matrices: in the paper, at quick scale, per shard (1 to 2 s)."""
 
 
 # --- Experiments -----------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) ->
 
 
 def _noise(beliefs: pd.DataFrame, quantity: str) -> Array:
-    """Return the standard error of each matrix's difference of the rules; for sd an upper bound."""
+    """Return, by matrix, the standard error of SCBI's value minus BI's; for sd an upper bound."""
     if not beliefs.num_lessons[0]:
         return np.zeros(len(beliefs))
     variances = np.zeros(len(beliefs))

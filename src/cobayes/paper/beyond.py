@@ -135,8 +135,8 @@ def _rounds_needed(
 def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
     """Return a learner's belief in the truth after 0, 1, ... rounds, for three kinds of data.
 
-    "drawn": data drawn by the learner's own rule, with the mean belief; "chosen": the best data for
-    this number of rounds and this rule; "borrowed": the best data for another rule.
+    "drawn": the mean belief, with data drawn by the learner's own rule; "chosen": with the best data
+    for this rule and number of rounds; "borrowed": with the best data for another rule.
     """
     model = examples[TEACHERS_MATRIX].model
     rule, other = RULES[name](model), RULES["SCBI" if name == "BI" else "BI"](model)
@@ -156,7 +156,7 @@ def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
 
 
 def slope_of(point: PointResult) -> Estimate:
-    """Return the estimate of `limit_slope` at one perturbation size, from the sums of a point."""
+    """Return the estimated ratio of `LimitCertificate.slope` from the sums of a point."""
     total, variance = (float(point.statistics[key]) for key in ("total", "variance"))
     return Estimate(total / point.num_samples, math.sqrt(variance) / point.num_samples)
 

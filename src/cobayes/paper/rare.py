@@ -35,8 +35,8 @@ _FIRST_STEP = 0.5
 
 SPLITTING_SIZES = (*range(6, 31, 2), 34, 38, 42, 46, 50)
 QUICK_SPLITTING_SIZES = (6, 10, 14, 18, 22)
-# The number of estimates per shard, which share a pilot population. There are fewer for squares
-# with more than `_LARGE` rows, for which one estimate takes up to half a minute.
+# Estimates per shard; they share a pilot population. Squares with more than `_LARGE` rows have
+# fewer, because one estimate takes up to half a minute.
 _ESTIMATES_PER_SHARD, _LARGE_ESTIMATES_PER_SHARD, _LARGE = 5, 2, 22
 _NUM_SWEEPS = 2
 
@@ -275,7 +275,7 @@ def _choose_levels(population: Population, num_sweeps: int) -> tuple[list[float]
         if levels and level <= levels[-1]:
             raise CobayesError(
                 f"multilevel splitting made no progress beyond level {level:.4g}.",
-                "use more particles.",
+                "increase num_particles.",
             )
         levels.append(level)
         steps.append(step)

@@ -75,8 +75,8 @@ def build_report(
     tell
         Called with a section's name and a line about its progress.
     **options
-        Keywords of `cobayes.runs.run_all` such as executor and progress. Without an executor the
-        experiments run in this process.
+        Keywords of `cobayes.runs.run_all`: executor, progress, and jobs, the number of processes
+        (default: 1, this process).
 
     Returns
     -------

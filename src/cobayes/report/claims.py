@@ -272,8 +272,8 @@ def judge_agreement(
         verdict = "holds"
     limits = f"{limit.min():.2g}" + (f" to {limit.max():.2g}" if np.ptp(limit) > 0 else "")
     found = {
-        "measured": f"{what}: largest difference {apart.max():.2g} over {len(values)} cases, at "
-        f"the far end of its interval {reach.max():.2g}; χ² = {statistic:.1f} with {degrees} "
+        "measured": f"{what}: largest difference {apart.max():.2g} over {len(values)} cases, "
+        f"farthest end of an interval {reach.max():.2g}; χ² = {statistic:.1f} with {degrees} "
         f"degrees of freedom, {probability_text(chance)}",
         "uncertainty": f"standard errors {stderrs.min():.2g} to {stderrs.max():.2g}",
         "rule": f"every interval ({SURE} for all together) lies within ±\u00a0{limits}{unit} of "

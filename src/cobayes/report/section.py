@@ -280,8 +280,8 @@ class Context:
     is_quick : bool
         Whether to use the quick numbers of samples instead of `scale` times the full numbers.
     options : mapping
-        Keywords of `cobayes.runs.run_all`: executor, progress and so on. Without an executor
-        the experiments run in this process.
+        Keywords of `cobayes.runs.run_all` (default: ``{"jobs": 1}``, which runs the experiments in
+        this process).
     fresh : bool
         Whether to delete the shards of earlier runs, once for each folder.
     settings : mapping
@@ -447,7 +447,7 @@ class Recipe:
         A description of one line.
     build : callable or str
         A function of a `Context` that returns a `Section`. Or the name of a module that has such
-        a function ``build``, or ``"module:function"``: the module is imported to build it.
+        a function ``build``, or ``"module:function"``, which is imported when the section is built.
     is_opening : bool
         Whether the page shows it before the claims.
 

@@ -226,7 +226,7 @@ def circles(centre: Array, num_circles: int, radius: float) -> tuple[Array, NDAr
 
 
 def random_directions(seed: int) -> Array:
-    """Return random unit vectors parallel to the simplex of four hypotheses, for all cases."""
+    """Return random unit vectors parallel to the simplex of four hypotheses, one set per seed."""
     rng = np.random.default_rng([seed, *b"directions"])
     vectors = rng.standard_normal((NUM_DIRECTIONS, 3)) @ plane_basis(4)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

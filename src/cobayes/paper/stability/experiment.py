@@ -312,7 +312,7 @@ def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
 def excess_below(learners: pd.DataFrame, bound: Array) -> Array:
     """Return the shortfall of success rates from a bound in standard errors; see `excess_above`.
 
-    Unfinished sequences are counted as successes.
+    The success rate is `success_high`, the upper bound for infinitely long sequences.
     """
     value = np.minimum(learners.success_high.to_numpy(), 1.0)
     is_below = (value < bound) & (bound > 0.0)
