@@ -42,7 +42,7 @@ export class GridWorld {
   }
 
   /**
-   * The table in a state: the worth discount^steps of the square each move leads to, for each goal.
+   * The table in a state: for each move and goal discount^steps, with the steps to the goal from the square it leads to.
    * @param {Square} square
    * @returns {number[][]} Moves by goals.
    */

@@ -97,7 +97,7 @@ export class Teacher extends Learner {
     if (!weights.some((w) => w > 0)) return -1;
     if (this.choice === "draw") return this.rng.draw(weights, uniform);
     const most = Math.max(...weights);
-    // Probabilities are rounded, so that the first of several equal data is chosen.
+    // Of several equally likely data the first is chosen; the factor covers rounding errors.
     return weights.findIndex((w) => w >= most * (1 - 1e-9));
   }
 }

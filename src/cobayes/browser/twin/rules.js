@@ -183,14 +183,14 @@ export function makeRule(matrix, settings, dataPrior = null) {
 }
 
 /** The rate of convergence: growth of the log-odds per round in the long run, in nats. It is the smallest
- * divergence of another column from the taught column, in the likelihood matrix at certainty.
+ * divergence of the taught column from another column, in the likelihood matrix at certainty.
  * @param {Rule} rule
  * @param {number} hypothesis
  * @returns {number} Infinity if every rival is excluded by some datum of the truth.
  */
 export function rate(rule, hypothesis) {
   // With zeros, a recursion of finite depth is not defined at certainty for data that are impossible under the truth:
-  // take the limit of beliefs in the other hypotheses that tend to zero.
+  // take the limit as the beliefs in the other hypotheses tend to zero.
   const doubts = rule instanceof Pragmatic ? [-300, -600] : [-Infinity];
   const found = doubts.map((doubt) => divergences(rule, hypothesis, doubt));
   const last = found[found.length - 1];
@@ -198,7 +198,7 @@ export function rate(rule, hypothesis) {
   return Math.min(...limits.filter((_, j) => j !== hypothesis));
 }
 
-/** Divergence of every other column from the taught column, at a belief close to certainty.
+/** Divergence of the taught column from every column, at a belief close to certainty.
  * @type {(rule: Rule, hypothesis: number, logDoubt: number) => number[]}
  */
 function divergences(rule, hypothesis, logDoubt) {
