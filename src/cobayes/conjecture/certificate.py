@@ -430,7 +430,7 @@ class LimitCheck(Result):
     limit : LimitSlope
         Failure rate divided by the conjecture's bound on it, in the limit of small perturbations.
     at_sizes : dict
-        The same ratio at the certificate's sizes.
+        The same ratio by size, the decimal logarithm of the L1 distance between the priors.
 
     Examples
     --------

@@ -282,7 +282,7 @@ def compare_rates(
     work = num_data * num_hypotheses * (5.0 + num_hypotheses)
     require_affordable(
         f"{short_number(count)} matrices of {num_data} x {num_hypotheses}",
-        "draw fewer; 10^8 give four digits.",
+        "draw fewer; 10^8 matrices give four digits.",
         seconds=1e-9 * work * min(count, 10**300),
     )
     root = [int(word) for word in generator(rng).integers(0, 1 << 32, size=8, dtype=np.uint64)]
