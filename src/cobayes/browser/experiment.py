@@ -103,7 +103,7 @@ def write_experiment(
         The numbers of rows and columns of a board on which the data are laid out in the order of
         the table, row by row (default: buttons in random order).
     seed
-        Seed of the partner's draws and of the order of buttons; by default each person has a random one.
+        Seed of the partner's draws and of the order of buttons (default: random for each person).
     title
         The title of the page.
 

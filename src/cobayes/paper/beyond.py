@@ -135,8 +135,8 @@ def _rounds_needed(
 def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
     """Return a learner's belief in the truth after 0, 1, ... rounds, for three kinds of data.
 
-    "drawn": the mean belief, with data drawn by the learner's own rule; "chosen": with the best data
-    for this rule and number of rounds; "borrowed": with the best data for another rule.
+    "drawn": the mean belief, data drawn by the learner's own rule; "chosen": data that are best for
+    this rule and number of rounds; "borrowed": data that are best for another rule.
     """
     model = examples[TEACHERS_MATRIX].model
     rule, other = RULES[name](model), RULES["SCBI" if name == "BI" else "BI"](model)
