@@ -325,7 +325,7 @@ def judge_cross_ratios(models: Models) -> Claim:
 
 def _judge_identity(claim: str, *, worst: float, limit: float = _ROUNDING, **numbers: Any) -> Claim:
     text = words(claim, worst=worst, **numbers)
-    rule = f"the largest violation is rounding, at most {limit:.0e}"
+    rule = f"the largest violation is at most {limit:.0e}, a rounding error"
     return judge_interval(**text, low=worst, high=worst, below=limit, rule=rule)
 
 

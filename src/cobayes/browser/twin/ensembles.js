@@ -22,7 +22,7 @@ export function simulate(settings, onProgress = () => {}) {
   const beliefs = Array.from({ length: numRounds + 1 }, () => new Float64Array(numLessons));
   const reached = new Array(numLessons).fill(Infinity);
   for (let lesson = 0; lesson < numLessons; lesson++) {
-    // Teacher and learner agree, so that the teacher's belief is the learner's.
+    // Teacher and learner have the same rule and prior, so that the teacher's belief is the learner's.
     const teacher = new Teacher(rule, hypothesis, prior, { rng, noRepeats });
     for (let round = 0; round <= numRounds; round++) {
       const belief = Math.exp(teacher.logBelief[hypothesis]);

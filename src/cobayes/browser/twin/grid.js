@@ -42,7 +42,7 @@ export class GridWorld {
   }
 
   /**
-   * The table in a state: for each move and goal discount^steps, with the steps to the goal from the square it leads to.
+   * The table in a state: for each move and goal discount^steps, with the steps to the goal after the move.
    * @param {Square} square
    * @returns {number[][]} Moves by goals.
    */

@@ -56,9 +56,8 @@ class Effort:
     num_column_circles, column_radius : int, float
         The number of circles around a column, and the radius of the outermost.
     num_curve, num_mixtures : int
-        The number of columns with the same divergence from the target, the column of the taught
-        hypothesis, as the unperturbed column; and the number of mixtures of that column and the
-        target.
+        The numbers of perturbed columns: of those that diverge from the column of the taught
+        hypothesis as much as the unperturbed column, and of mixtures of these two columns.
     """
 
     num_lessons: int
