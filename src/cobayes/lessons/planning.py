@@ -263,12 +263,11 @@ class Search:
     def _largest_fall(self) -> Array:
         """An upper bound on the decrease of log(theta(j) / theta(h)) in one round, (m,).
 
-        Datum d increases the ratio's logarithm by r_d = log(L_dj / L_dh), with L the likelihood. At
-        another belief all r_d of a built-in rule are larger by one common number, so the difference
-        between the largest and the smallest r_d stays the same. If the columns of L sum to one,
-        some r_d is not negative, and this difference is the bound. If they do not, L does not
-        depend on the belief, and the bound is -min_d r_d. The result is infinite if no bound is
-        known.
+        Datum d adds r_d = log(L_dj / L_dh) to this logarithm, with L the likelihood. From belief to
+        belief all r_d of a built-in rule change by one common number, so max_d r_d - min_d r_d
+        stays the same. If the columns of L sum to one, some r_d is not negative, and this
+        difference is a bound. If they do not, L does not depend on the belief, and -min_d r_d is a
+        bound. The result is the larger of the two, or infinite if no bound is known.
         """
         rule, task = self._rule, self._rule.task
         while isinstance(task, Around):

@@ -83,8 +83,9 @@ def simulate(
     Notes
     -----
     Algorithm 1 of the paper, without assumption (iii'). The native core runs the lessons of the
-    built-in rules on a matrix, with or without repeats. With other tasks and custom rules, lessons
-    run one by one in Python. A lesson that ends before the last round keeps its last belief.
+    built-in rules on a matrix, with or without repeats, and on tasks that never change. With other
+    tasks and custom rules, lessons run one by one in Python. A lesson that ends before the last
+    round keeps its last belief.
 
     Examples
     --------

@@ -157,7 +157,7 @@ class Pair:
 
     def _greedy(self, data: Sequence[int] = ()) -> Array:
         """Return the beliefs in the truth: the given data are shown first, then greedy choices."""
-        # A planner uses only the task of its own rule.
+        # A planner takes only the task from its first rule; it chooses by the learner's rule.
         rule = self.learner if self.learner.task is self.task else BI(self.task)
         return self._taught_by(Planner(rule, self.hypothesis, self.prior, self.learner, data=data))
 
@@ -290,8 +290,8 @@ def _even_model(model: Model, hypothesis: int | None) -> Model:
 def truthful_data(model: Model, hypothesis: int) -> NDArray[np.bool_]:
     """Tell which data are true of a hypothesis, (n,).
 
-    If the hypothesis has zeros in its column, these are all data with positive entries. Otherwise
-    they are the data whose probability under the hypothesis is at least the mean over all
+    If the hypothesis has zeros in its column, the true data are those with positive entries.
+    Otherwise they are the data whose probability under the hypothesis is at least the mean over all
     hypotheses.
     """
     likelihood = model.normalized()

@@ -22,8 +22,8 @@ def success_bounds(
 ) -> tuple[float, float]:
     """Return the proved bounds on the success rate of two SCBI agents.
 
-    If both see the same uniform data, the teacher's belief converges to certainty about i with
-    probability theta^T(i), and the learner's to certainty about j with probability theta^L(j). The
+    If both see the same data, drawn uniformly, the teacher's belief converges to certainty about i
+    with probability theta^T(i), the learner's to certainty about j with probability theta^L(j). The
     success rate is the probability that both converge to h, given that the teacher does. The bounds
     hold for any joint distribution of i and j.
 
@@ -122,7 +122,6 @@ def conjectured_success(
         The hypothesis that is taught, by position or label.
     distance
         "euclidean" (as in the paper's figures), "l1", or "tv" (total variation, half of l1).
-        `cobayes.conjecture` has counter-examples.
 
     Returns
     -------
@@ -131,7 +130,8 @@ def conjectured_success(
 
     Notes
     -----
-    Conjecture 5.3: ``1 - distance(theta^T, theta^L) / theta^T(h)``.
+    Conjecture 5.3: ``1 - distance(theta^T, theta^L) / theta^T(h)``. `cobayes.conjecture` has
+    counter-examples.
 
     Examples
     --------

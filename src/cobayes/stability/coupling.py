@@ -177,7 +177,7 @@ def coupling(
     learner_rule, learner_prior
         The learner's actual rule and prior (default: what the teacher assumes).
     level
-        A pair is finished when either agent's belief in some hypothesis exceeds this. The agent
+        A pair is finished when either agent's belief in some hypothesis exceeds this. This agent
         ends at that hypothesis; the other agent ends at each hypothesis with the probability of its
         current belief.
     max_rounds

@@ -48,8 +48,8 @@ class Ends(NamedTuple):
     is_finished : ndarray
         Whether the teacher was sure, (num_lessons,).
     is_known : ndarray
-        Whether the last belief of a learner determines the hypothesis that it ends at, (K,
-        num_lessons).
+        Whether the last belief of a learner is the probability of each hypothesis that it may end
+        at, (K, num_lessons).
     """
 
     taught: Array

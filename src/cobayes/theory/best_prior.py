@@ -70,7 +70,7 @@ class DataPrior:
     model : Model
         The matrix and its labels.
     hypothesis : int or None
-        The position of the taught hypothesis; None if the mean over all hypotheses was maximised.
+        The position of the taught hypothesis; None if the mean rate was maximised.
 
     Examples
     --------

@@ -185,7 +185,7 @@ class PredictedRounds:
     mean, std : float
         Mean and standard deviation of the number of rounds.
     rate, variance : float
-        Mean (in nats) and variance of the steps per round of the log-odds against the hardest
+        Mean (in nats) and variance of the change in one round of the log-odds against the hardest
         rival, in the limit of certainty.
     overshoot : float
         The mean amount, in nats, by which the log-odds against that rival exceed the log-odds of
@@ -213,7 +213,7 @@ class PredictedRounds:
     rival: str
 
     def quantile(self, share: float) -> float:
-        """Return the number of rounds after which this share of the lessons has ended.
+        """Return the number of rounds after which this share of the learners is sure.
 
         Parameters
         ----------
@@ -271,10 +271,10 @@ def predicted_rounds(
     In the limit of certainty the log-odds against a rival are a random walk with mean ``R`` and
     variance ``s`` per round. If they start ``a`` nats below the log-odds of the level, they pass
     it after about ``(a + overshoot) / R`` rounds, with variance ``a s / R**3``. With several rivals
-    a lesson ends at the last passage, whose mean and variance follow from Clark's formulas for the
-    largest of correlated normal variables. The first rounds, far from certainty, shift the mean by
-    a number of rounds that does not grow as the level tends to one; this shift is neglected. See
-    docs/beyond.md.
+    the learner is sure after the last passage, whose mean and variance follow from Clark's formulas
+    for the largest of correlated normal variables. The first rounds, far from certainty, shift the
+    mean by a number of rounds that does not grow as the level tends to one; this shift is
+    neglected. See docs/beyond.md.
 
     Examples
     --------

@@ -168,13 +168,13 @@ def check_invariants(
 ) -> InvariantReport:
     """Check by exact computation whether a rule has the invariants of SCBI's theory.
 
-    While h is taught, the mean of theta(h) never decreases and the means of theta(j) / theta(h) are
-    constant. Under uniform data the mean belief is constant, and the mean squared distance from the
-    uniform belief never falls. `SCBI` has all four invariants. `BI` has the first two, but not the
-    third: its mean belief changes when data are drawn uniformly. A rule with a data prior is
-    checked with data from this prior instead of uniform data. On a table with zeros the data are
-    as equally frequent as the zeros allow at the learner's belief (see `scaling_blocks`), and the
-    second invariant is that the mean ratios never rise.
+    With theta the belief: while h is taught, the mean of theta(h) never decreases and the means of
+    theta(j) / theta(h) are constant. Under uniform data (all equally likely, whatever is true) the
+    mean belief is constant, and the mean squared distance from the uniform belief never falls.
+    `SCBI` has all four invariants. `BI` has the first two, but not the third. A rule with a data
+    prior is checked with data from this prior instead of uniform data. On a table with zeros the
+    data are as equally frequent as the zeros allow at the learner's belief (see `scaling_blocks`),
+    and the second invariant is that the mean ratios never rise.
 
     Parameters
     ----------

@@ -190,8 +190,8 @@ class AtomicMeasure:
 
         Notes
         -----
-        Psi_D^L of Section 5 of the paper. Under SCBI the learner's predictive distribution is
-        "even" (the data prior if there are no zeros), so its belief is a martingale.
+        Psi_D^L of Section 5 of the paper. Under SCBI "predictive" and "even" are the same
+        distribution (the data prior if there are no zeros); the belief is then a martingale.
         """
         own = in_every_round(as_rule(rule))
         if isinstance(distribution, str) and distribution == "predictive":
