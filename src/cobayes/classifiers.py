@@ -59,8 +59,8 @@ def model_from_classifiers(
     >>> cb.model_from_classifiers(fitted, points).data[:4]
     ('0: 0', '0: 1', '1: 0', '1: 1')
 
-    Two points, with the labels that classifier "0.1" predicts, to explain it to a reader who uses
-    the probabilities without normalisation:
+    Two points, with the labels that classifier "0.1" predicts, that explain this classifier to a
+    reader who uses the probabilities without normalisation:
 
     >>> true_labels = fitted["0.1"].predict(points)
     >>> model = cb.model_from_classifiers(fitted, points, true_labels=true_labels)

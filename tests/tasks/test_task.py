@@ -164,7 +164,7 @@ def test_a_lesson_on_a_task_saved_and_continued_equals_an_uninterrupted_one(tmp_
 
 
 def test_a_task_without_settings_says_how_it_can_be_saved(tmp_path):
-    with pytest.raises(cb.CobayesError, match="lesson on InTurn cannot be saved"):
+    with pytest.raises(cb.CobayesError, match="task InTurn cannot be saved"):
         lesson(InTurn([MODEL] * 2), cb.BI, 1).save(tmp_path / "lesson.json")
 
 

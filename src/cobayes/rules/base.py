@@ -385,8 +385,8 @@ class Restricted(Rule):
     model
         The matrix in the state, with all data.
     prior
-        The data prior in the state. A datum with a positive prior is available; how large the prior
-        is has no effect. A rule that uses its size overrides `Rule._restricted`.
+        The data prior in the state. A datum with a positive prior is available; otherwise the
+        values have no effect. A rule that uses them overrides `Rule._restricted`.
     """
 
     name = "restricted"

@@ -58,7 +58,7 @@ def as_agents(
     rule, hypothesis, prior, learner_rule, learner_prior
         As in `cobayes.simulate`.
     every_round
-        Whether to raise an error unless a task has the same matrix and data prior in every round.
+        Whether a task must have the same matrix and data prior in every round.
 
     Returns
     -------

@@ -102,7 +102,7 @@ class WithoutRepeats(Around):
     first = ()
 
     def following(self, own: tuple[int, ...], datum: int) -> tuple[int, ...]:
-        """Return the data that were shown with one more."""
+        """Return the data that were shown, with this datum added."""
         return tuple(sorted({*own, datum}))
 
     def data_prior_at(self, state: State) -> Array | None:
@@ -117,7 +117,7 @@ class WithoutRepeats(Around):
         return prior / total if total > 0.0 else prior
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Return a bound: the number of data that the hypothesis allows and that were not shown."""
+        """Return an upper bound: the number of data, not yet shown, that the hypothesis allows."""
         shown, within = state
         model = self.task.matrix_at(within)
         is_new = np.ones(model.num_data, dtype=bool)

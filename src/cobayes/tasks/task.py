@@ -151,8 +151,8 @@ class Task(ABC):
         They may contain texts, numbers, lists, dicts, arrays and other tasks.
         """
         raise CobayesError(
-            f"a lesson on {type(self).__name__} cannot be saved.",
-            "write its method settings(), which returns the arguments of the constructor.",
+            f"the task {type(self).__name__} cannot be saved.",
+            "define its method settings(), which returns the arguments of the constructor.",
         )
 
     @classmethod
@@ -176,7 +176,7 @@ class Task(ABC):
 
 
 def _listed(setting: Any) -> Any:
-    """Return a setting with lists instead of arrays, tuples and dicts, whose order matters, too."""
+    """Return a setting with lists instead of arrays, tuples and dicts (with their order)."""
     setting = setting.tolist() if isinstance(setting, np.ndarray) else setting
     if isinstance(setting, dict):
         setting = list(setting.items())

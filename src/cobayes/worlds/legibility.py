@@ -45,7 +45,7 @@ def plan_walk(
     extra_moves: int = 0,
     beam_width: int = 20_000,
 ) -> Lesson:
-    """Plan the walk to the goal that is most probable for a walker.
+    """Plan a walker's most probable walk to its goal.
 
     With `SCBI` the plan is cooperative: of all walks of its length to the goal, it leads to the
     watcher's highest belief in the goal. With `BI` it is literal: it depends only on the values of
