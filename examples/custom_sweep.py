@@ -65,7 +65,7 @@ def plan(models: dict[str, cb.Model], num_lessons: int, seed: int) -> runs.Exper
                 "hypotheses": list(model.hypotheses),
             },
             num_samples=num_lessons,
-            # 0.02 s of work or less for the built-in matrices; one or two seconds are best.
+            # At most 0.02 s per shard for the built-in matrices; one or two seconds are best.
             samples_per_shard=20_000,
         )
         for name, model in models.items()

@@ -50,7 +50,7 @@ def main():
         seen = walk_in_environment(firm, rule, "lower right", seed=3)
         show(f"Firm ice, to the lower right, rule of walker and watcher: {rule.name}", world, seen)
 
-    print("\nMoves until the watcher is 95 % sure (mean of those of 100 walks that make it sure):")
+    print("\nMoves until the watcher is 95 % sure (mean over those of 100 walks in which it is):")
     slippery = gymnasium.make("FrozenLake-v1", map_name="8x8", is_slippery=True)
     for ice, env, discount in (("firm", firm, 0.7), ("slippery", slippery, 0.95)):
         lake = world_from_gymnasium(env, PLACES, discount)

@@ -29,8 +29,8 @@ for classifier in classifiers.values():
     classifier.fit(points, labels)
 
 # %%
-# An entry is the probability of the datum (one of forty points at random, and its label) under a
-# classifier, with an error in one label of twenty.
+# An entry is the probability of a datum (one of forty points at random, and its label) under a
+# classifier, if one label in twenty is wrong.
 x, y = np.meshgrid(np.linspace(-1.4, 2.4, 8), np.linspace(-0.9, 1.4, 5))
 shown = np.column_stack([x.ravel(), y.ravel()])
 answers = np.array([classifier.predict(shown) for classifier in classifiers.values()]).T
@@ -48,9 +48,9 @@ for datum in np.argsort(-first)[:4]:
     print(f"{first[datum]:.3f}  {names[datum]}")
 
 # %%
-# Every dot is a point with the label that this classifier gives it; its size grows with the
-# probability that it is shown first when this classifier is explained. A plain Bayesian explainer
-# would show all points equally often.
+# Each panel explains one classifier. A dot is a point with the label that this classifier gives it;
+# its size grows with the probability that it is shown first. A plain Bayesian explainer would show
+# all points equally often.
 figure, axes = plt.subplots(1, 4, figsize=(12, 3.1), layout="constrained", sharey=True)
 gx, gy = np.meshgrid(np.linspace(-1.6, 2.6, 200), np.linspace(-1.1, 1.6, 150))
 for ax, (name, classifier) in zip(axes, classifiers.items()):

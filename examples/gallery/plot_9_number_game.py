@@ -30,8 +30,8 @@ for number in ("1", "2", "4", "8", "16"):
     print(number, {name: round(float(shares[row]), 3) for name, shares in shown.items()})
 
 # %%
-# Only true examples are ever shown, and lessons are short: the rounds after which half of the
-# learners are 95 % sure.
+# Only true examples are ever shown, and lessons are short. This code prints the number of rounds
+# after which half of the learners are 95 % sure.
 for name, rule in rules.items():
     ensemble = cb.simulate(rule, "powers of 2", num_rounds=30, num_lessons=2000, rng=1)
     print(f"{name}: {ensemble.rounds_needed.median} numbers")

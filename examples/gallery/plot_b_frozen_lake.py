@@ -2,8 +2,8 @@
 Frozen lake: goals in somebody else's environment
 =================================================
 
-Gymnasium's FrozenLake becomes a task: its table of transitions gives the matrices, we add the
-candidate goals. A watcher infers the goal of a walker on firm ice from its moves.
+Gymnasium's FrozenLake becomes a task: its table of transitions gives the matrices, and we
+add the candidate goals. A watcher infers the goal of a walker on firm ice from its moves.
 """
 
 # %%

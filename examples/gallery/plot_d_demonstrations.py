@@ -66,9 +66,9 @@ left.annotate("vase", vase, xytext=(10, -15), textcoords="offset points")
 left.set(xlabel="metres to the right", ylabel="metres aside", ylim=(-0.15, 1.0))
 left.legend(loc="upper center", ncols=2)
 for name, belief, marker in (
-    ("paths that teach most", planned, "s"),
-    ("paths as it would draw them", drawn.mean(), "o"),
-    ("its best path, again and again", again, "d"),
+    ("paths that teach best", planned, "s"),
+    ("paths drawn from the table", drawn.mean(), "o"),
+    ("best for the robot, repeated", again, "d"),
 ):
     right.plot(belief, marker=marker, label=name)
     print(f"{name:>30}: {belief[-1]:.2f}")

@@ -53,8 +53,8 @@ fit.estimates.T
 fit.depths[["depth", "rationality", "lapse", "log_likelihood"]]
 
 # %%
-# Regressors for a behavioural or fMRI analysis: one row per choice with the belief of the
-# learner in mind, its entropy, and the information gain of the choice.
+# Regressors for a behavioural or fMRI analysis, one row per choice: the belief of the learner whom
+# the person imagines, the entropy of this belief, and the information gain of the choice.
 fit.trials[["problem", "round", "belief", "entropy", "information_gain", "rank"]].head(8).round(3)
 
 # %%
