@@ -98,6 +98,12 @@ def test_labels_are_checked():
         cb.model_from_classifiers(CLASSIFIERS, POINTS, true_labels=["no"] * 6)
     with pytest.raises(cb.CobayesError, match="knows the label 'maybe'"):
         cb.model_from_classifiers(CLASSIFIERS, POINTS, true_labels=["maybe"] * 7)
+    frame = pd.DataFrame(POINTS, index=list("abcdefg"))
+    labels = pd.Series(["no"] * 4 + ["yes"] * 3, index=frame.index)
+    aligned = cb.model_from_classifiers([Fitted(1.0), Fitted(2.0)], frame, true_labels=labels)
+    assert aligned.data[0] == "a: no"
+    with pytest.raises(cb.CobayesError, match="index of true_labels differs"):
+        cb.model_from_classifiers(CLASSIFIERS, frame, true_labels=labels[::-1])
     odd = Fitted(1.0)
     odd.classes_ = np.array(["no", "perhaps"])
     with pytest.raises(cb.CobayesError, match="knows the classes"):

@@ -203,6 +203,9 @@ def test_a_column_of_labels_in_a_dataframe_gets_a_hint_about_the_index():
     with pytest.raises(cb.CobayesError, match=r"frame\.set_index\('datum'\)"):
         cb.Model(frame)
     assert cb.Model(frame.set_index("datum")).data == ("a", "b")
+    # What pandas.read_csv makes of a written index.
+    with pytest.raises(cb.CobayesError, match="'Unnamed: 0', seems to hold the labels of data"):
+        cb.Model(frame.drop(columns="datum").reset_index(names="Unnamed: 0"))
 
 
 @pytest.mark.parametrize(

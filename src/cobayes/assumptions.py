@@ -134,7 +134,7 @@ def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
         column_sums,
         model.data,
         model.hypotheses,
-        words=("is believed with {}", "are believed with {} together"),
+        words=("the belief in it", "the belief in them"),
     )
     ratios = [block.ratio for block in blocks.blocks]
     return (

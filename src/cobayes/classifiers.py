@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -96,6 +96,12 @@ def model_from_classifiers(
             f"{len(points_named)} names were given for {len(table)} points; expected one per point."
         )
     number_between(smallest, "smallest", 0.0, 1.0)
+    is_labelled = is_frame and hasattr(true_labels, "loc")
+    if is_labelled and not asked.index.equals(cast(Any, true_labels).index):
+        raise CobayesError(
+            "the index of true_labels differs from the index of the points.",
+            "put them in the order of the points: true_labels.loc[points.index].",
+        )
     rows, columns = _pairs(true_labels, known[0], len(table))
     entries = np.maximum(chances[rows, columns], smallest)
     kinds = [_label(kind) for kind in known[0].tolist()]

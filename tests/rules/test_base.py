@@ -158,6 +158,7 @@ def test_labels_and_positions_mean_the_same(kind):
         (lambda r: r.teach([0.5, 0.5], "cow"), "no hypothesis called 'cow'"),
         (lambda r: r.teach([0.0, 1.0], 0), "teaching is impossible"),
         (lambda r: r.update({"cat": 1.0}, 0), "has no number for 'dog'"),
+        (lambda r: r.update("tidy", 0), r"is the text 'tidy'; expected 2 numbers[\s\S]*examples"),
     ],
 )
 def test_bad_input_gets_one_clear_error(kind, call, message):
@@ -280,6 +281,8 @@ def test_overriding_likelihood_of_a_custom_rule_is_an_error():
     for parent in (Plain, cb.Rule):
         with pytest.raises(cb.CobayesError, match="Sharp overrides likelihood, which agents"):
             type("Sharp", (parent,), {"likelihood": lambda self, belief: self.model.normalized()})
+    with pytest.raises(cb.CobayesError, match="settings of Flat are not a method"):
+        type("Flat", (Plain,), {"settings": property(lambda self: {})})
 
 
 def test_the_learner_uses_the_logs_of_a_response_without_repeats():

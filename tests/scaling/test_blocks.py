@@ -184,8 +184,8 @@ def test_infeasible_sums_are_explained_in_words():
     with pytest.raises(cb.InfeasibleError) as caught:
         cb.scale(model, column_sums=[0.7, 6.3])
     assert (
-        "'acorns', 'lobed leaf' are possible under 'oak' only, which has a share of 0.1 of the "
-        "column sums, and would need 0.286" in caught.value.message
+        "'acorns', 'lobed leaf' are possible under 'oak' only; its share of the column "
+        "sums is 0.1, but 0.286 is needed" in caught.value.message
     )
     result = caught.value.result
     assert result.status == "infeasible"

@@ -146,6 +146,11 @@ def as_distribution(
         return _core.log(even) if in_logs else even
     if hasattr(values, "keys") or hasattr(values, "dims"):
         values = aligned(values, labels, kind, name)
+    if isinstance(values, str):
+        raise CobayesError(
+            f"the {name} is the text {quoted(values)}; expected {counted(count, 'number')}.",
+            "the named priors of an example are in cobayes.examples[NAME].priors.",
+        )
     array = as_floats(values, copy=False, name=name)
     if array.shape != (count,) and not (batch and array.ndim > 1 and array.shape[-1] == count):
         raise CobayesError(

@@ -82,6 +82,10 @@ class Rule(ABC):
                 f"{cls.__name__} overrides likelihood, which agents and simulate do not call.",
                 "write respond(self, log_belief) and return cobayes.rules.Response(likelihood).",
             )
+        if not callable(cls.settings):
+            raise CobayesError(
+                f"the settings of {cls.__name__} are not a method.", "write def settings(self): ..."
+            )
         cls.name = vars(cls).get("name", cls.__name__)  # never inherited
         modules = cls.respond.__module__, cls.respond_many.__module__
         cls.is_custom = not all(name.startswith("cobayes.") for name in modules)

@@ -150,7 +150,7 @@ def explain(
     column_sums: Array,
     data: tuple[str, ...],
     hypotheses: tuple[str, ...],
-    words: tuple[str, str] = ("has a share of {} of the column sums", "have a share of {}"),
+    words: tuple[str, str] = ("its share of the column sums", "their share of the column sums"),
 ) -> str:
     """Return a sentence that says which data and hypotheses make the sums infeasible.
 
@@ -163,8 +163,7 @@ def explain(
     data, hypotheses
         The labels.
     words
-        The predicate about the column sums, for one hypothesis and for several; "{}" is replaced by
-        their share of the total.
+        The name of the column sums divided by their total, for one hypothesis and for several.
     """
     unplaced = np.flatnonzero((blocks.column_labels < 0) & (column_sums > 0.0))
     if len(unplaced):
@@ -175,11 +174,10 @@ def explain(
     columns = lowest.columns
     share = column_sums[columns].sum() / column_sums.sum()
     needed = row_sums[rows].sum() / row_sums.sum()
-    is_one = len(columns) == 1
     return (
         f"{shorten([data[i] for i in rows], 6)} {'is' if len(rows) == 1 else 'are'} possible under "
-        f"{shorten([hypotheses[j] for j in columns], 6)} only, which "
-        f"{words[0 if is_one else 1].format(f'{share:.3g}')}, and would need {needed:.3g}."
+        f"{shorten([hypotheses[j] for j in columns], 6)} only; {words[len(columns) > 1]} is "
+        f"{share:.3g}, but {needed:.3g} is needed."
     )
 
 
