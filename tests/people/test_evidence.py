@@ -60,7 +60,7 @@ def test_conclusion_says_if_fewer_parameters_decide():
     free = people.fit(choices, problems, people.Family(depth=1, lapse=0.0))
     found = people.compare({"given": given, "free": free}, loo=False)
     assert found.table.index[0] == "given"
-    assert "Most of this comes from fewer identified parameters" in found.conclusion
+    assert "Most of this difference comes from fewer identified parameters" in found.conclusion
 
 
 def test_criteria_are_sums_over_people(fits):

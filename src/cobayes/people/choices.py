@@ -78,7 +78,7 @@ def _from_path(path: str | Path) -> dict[str, Any]:
     if not files:
         raise CobayesError(
             f"the folder {path} holds no model file.",
-            f"put one file per problem into it, with a suffix of {', '.join(_SUFFIXES)}.",
+            f"put one file per problem into it (one of {', '.join(_SUFFIXES)}).",
         )
     return {file.stem: read_model(file) for file in files}
 
@@ -250,7 +250,7 @@ def _warn_about_rounds(frame: pd.DataFrame, steps: Any, before: Any) -> None:
         warn_user(
             f"{place_of(frame, row, 'round')}: {_who(frame, row)} has round "
             f"{frame['round'].iloc[row]} but not the round before it (lessons with missing rounds: "
-            f"{late['lesson'].nunique()}). Missing rounds are treated as not shown. Drop these "
+            f"{late['lesson'].nunique()}). Data of missing rounds count as not shown. Drop these "
             "lessons if the rounds were removed; if another lesson starts here, number the lessons "
             "in a column 'lesson'."
         )

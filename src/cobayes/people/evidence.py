@@ -267,8 +267,8 @@ def _conclude(table: pd.DataFrame, chance: float) -> str:
         parts = [f"Over all responses {names[0]} {verdict}."]
         if lead >= WEAK and 2.0 * gain < lead / 2.0:
             parts.append(
-                "Most of this comes from fewer identified parameters: its log-likelihood is "
-                f"{abs(gain):.1f} {'larger' if gain > 0 else 'smaller'}."
+                "Most of this difference comes from fewer identified parameters: the "
+                f"log-likelihood is {abs(gain):.1f} {'larger' if gain > 0 else 'smaller'}."
             )
         other = names[int(table["aic"].argmin())]
         if other != names[0]:

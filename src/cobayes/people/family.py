@@ -66,8 +66,9 @@ class Family:
     depth
         Depths of recursion to compare; ``inf`` is full cooperation (SCBI).
     rationality
-        For a teacher, the exponent of its choice; for a learner, the exponent alpha of the teachers
-        in its recursion (depth 1 and more; 1 at infinite depth).
+        For a teacher, the factor of the utility of a datum (the learner's log-belief in the truth);
+        for a learner, the exponent alpha of the teachers in its recursion (depth 1 and more; 1 at
+        infinite depth).
     lapse
         Probability of a response that is drawn uniformly.
     features

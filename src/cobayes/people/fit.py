@@ -329,7 +329,7 @@ def _require_possible(
             label = known.problems[known.at[gone[0]]].model.data[table.datum[gone[0]]]
             raise CobayesError(
                 f"row {gone[0] + 1}: datum {label!r} is not available in the task of the problem.",
-                "give the matrix itself as the problem (no --no-repeats), or drop the row.",
+                "give the matrix itself as the problem (omit --no-repeats), or drop the row.",
             )
         ruled_out = rows[np.isneginf(known.tables.log_matrix[index, datum, table.hypothesis[rows]])]
         if len(ruled_out):

@@ -39,8 +39,8 @@ SPREAD = (0.1, 3.0)
 # The number of candidates of all people and depths together (a draw of the group then takes about a
 # millisecond), and the smallest and the largest number per person and depth.
 NUM_CANDIDATES, FEWEST, MOST = 60_000, 256, 2048
-# Before the final candidates, NUM_ROUNDS times: candidates for the current estimate of the group,
-# and a new estimate from NUM_TRIAL_DRAWS draws.
+# NUM_ROUNDS times before the final candidates, candidates are drawn for the current estimate of the
+# group, and the group is estimated anew from NUM_TRIAL_DRAWS draws.
 NUM_ROUNDS, NUM_TRIAL_DRAWS = 3, 100
 # People's modes are searched between plus and minus this logit; at these logits a parameter is
 # practically at its bound.

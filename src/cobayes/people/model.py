@@ -64,7 +64,7 @@ def think(
 ) -> tuple[Array, Array]:
     """Return posteriors of the learner in mind, and posteriors by the rule that updates its belief.
 
-    Both are jets of log L(h | d), (b, n, m). The second rule has the depth `Family.followed_depth`.
+    Both are jets of log L(h | d), (b, n, m). The updating rule has depth `Family.followed_depth`.
 
     Parameters
     ----------
@@ -128,7 +128,8 @@ def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: 
     """Return the jet of log L at infinite depth, by the implicit function theorem.
 
     Let L be the posteriors, T the likelihoods, theta the belief and b the logarithms of the column
-    factors. Let lambda be, for the columns of a block, the block's total belief divided by its
+    factors. A block is a set of columns that positive entries of the scaled matrix connect through
+    common rows. Let lambda be, for the columns of a block, the block's total belief divided by its
     total data prior. The column sums of the scaled matrix are theta, and its row sums are lambda
     times the data prior. Differentiated, these conditions are (1 - T'L) db = d log theta - d log
     lambda: one linear system of m unknowns per situation. If two blocks have equal ratios, the

@@ -31,8 +31,9 @@ from cobayes.people.result import Fit, Progress
 NUM_CHAINS, NUM_WARMUP = 4, 200
 # The number of draws between two reports of progress.
 BLOCK = 50
-# Chains continue until every R-hat of the group is below GOOD_R_HAT, for at most MOST_TIMES times
-# the requested number of draws (at least FEWEST_DRAWS: with fewer draws R-hat is unreliable).
+# Chains continue until every R-hat of the group is below GOOD_R_HAT. They make at least the larger
+# of the requested number of draws and FEWEST_DRAWS (with fewer draws R-hat is unreliable), and at
+# most MOST_TIMES times this number.
 GOOD_R_HAT, MOST_TIMES, FEWEST_DRAWS = 1.01, 4, 800
 # Smallest precision in the normal approximation of a person's likelihood.
 LEAST_PRECISION = 1e-3
@@ -142,7 +143,7 @@ def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
     covariance = np.atleast_2d(np.cov(lines.T)) + 1e-6 * np.eye(num_lines)
     root = jnp.float32(np.linalg.cholesky(covariance))
     # The normal approximation of each person's likelihood: the moments of the posterior draws
-    # without the contribution of the group's distribution.
+    # without the contribution of the group's distribution; `pull` is precision times centre.
     group = Group.from_line(lines.mean(axis=0), num_free)
     mean, variance = people.mean(axis=0), people.var(axis=0)
     precision = np.maximum(1.0 / variance - group.spread**-2.0, LEAST_PRECISION)

@@ -291,7 +291,7 @@ def calibration(
 def replicate(
     fit: Fit, num_draws: int, rng: Any
 ) -> tuple[Array, Array, NDArray[np.bool_], Positions]:
-    """Simulate all responses (t), each with its options (k), in s replicates.
+    """Simulate all responses (t), each with its options (k), s = num_draws * NUM_REPLICATES times.
 
     Returns
     -------
