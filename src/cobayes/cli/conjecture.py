@@ -17,9 +17,9 @@ NOT_CONFIRMED = 1
 def conjecture() -> None:
     """Check counter-examples to Conjecture 5.3 of the paper.
 
-    The conjecture: let theta be the learner's prior as the teacher assumes it, d its distance from
-    the learner's actual prior, and h the taught hypothesis. Then the learner succeeds with
-    probability at least 1 - d / theta(h).
+    The conjecture: let theta be the learner's prior as the teacher assumes it, d its distance
+    (Euclidean, l1 or total variation) from the learner's actual prior, and h the taught hypothesis.
+    Then the learner succeeds with probability at least 1 - d / theta(h).
     """
 
 

@@ -52,7 +52,7 @@ def info(given: Given) -> None:
     ]
     if rates is not None:
         numbers = ", ".join(f"{name.upper()} {rate:.4g}" for name, rate in rates.items())
-        more = f"(of each hypothesis: cobayes rates {given.matrix})"
+        more = f"(for each hypothesis: cobayes rates {given.matrix})"
         facts.append(("mean rates", f"{numbers} nats per round {more}"))
     terminal.show_facts(given.example.title if given.example else given.matrix, facts)
     for finding in report.findings:
@@ -75,7 +75,7 @@ def _mean_rates(model: Model) -> dict[str, float] | None:
 def _range(low: float, high: float) -> str:
     if high - low < 1e-9:
         return f"{low:.6g} each"
-    return f"{low:.6g} to {high:.6g} (both rules normalise them)"
+    return f"{low:.6g} to {high:.6g} (both rules normalise the columns)"
 
 
 @options.command("cobayes examples", "cobayes examples diagnosis --csv diagnosis.csv")

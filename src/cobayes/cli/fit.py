@@ -96,7 +96,7 @@ def _written(value: Any) -> str | None:
     type=click.Path(path_type=Path),
     help="A table (.csv, .tsv or .parquet) with the columns person, problem, round, hypothesis and "
     "datum. Learners have guess in place of hypothesis, or hypothesis and rating. In a table of "
-    "counts the column count, the number of people with this first response, replaces person and "
+    "counts the column 'count', the number of people with this first response, replaces person and "
     "round (use --by none).",
 )
 @options.path(

@@ -52,7 +52,7 @@ def _rates_of(rules: list[Rule], position: int) -> dict[str, Any]:
     found: dict[str, Any] = {"hypothesis": labels[position]}
     for rule in rules:
         rate = float(rate_of_convergence(rule, position))
-        # At an infinite rate, data that the taught hypothesis allows exclude each other one.
+        # At an infinite rate, data that the taught hypothesis allows exclude all other hypotheses.
         rival = labels[int(relevant_hypothesis(rule, position))] if rate < float("inf") else None
         found[rule.name.lower()] = {"rate": rate, "relevant_hypothesis": rival}
     return found
@@ -83,7 +83,7 @@ def _show(
         text = ", ".join(f"{name} {mean:.5g}" for name, mean in pairs)
         terminal.show(f"mean rate over the hypotheses: {text}")
     if any(entry[key]["rate"] == float("inf") for entry in table for key in names):
-        terminal.show_text("inf: the taught hypothesis allows data that exclude each other one.")
+        terminal.show_text("inf: the taught hypothesis allows data that exclude all others.")
     if comparison is not None:
         _show_comparison(comparison)
 

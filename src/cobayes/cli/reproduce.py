@@ -121,8 +121,8 @@ def runs(given: Given) -> None:
     if not found:
         raise CobayesError(
             f"there is no run in {str(folder)!r} or below it.",
-            "give the folder that was --out of 'cobayes reproduce', or of your own run; parts that "
-            "draw no samples, such as worked-example, leave no run.",
+            "give the --out folder of 'cobayes reproduce', or the folder of your own run; parts of "
+            "the report that draw no samples, such as worked-example, leave no run.",
         )
     states, errors = {}, {}
     for path in found:

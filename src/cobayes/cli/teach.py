@@ -27,7 +27,7 @@ _BELIEF, _BAR, _NAME = 7, 10, 4
 @options.data_prior
 @options.flag(
     "--best",
-    help="Choose the data that raise the belief in the truth most, instead of drawing them.",
+    help="In each round choose the datum that raises the belief in the truth most (no drawing).",
 )
 @options.no_repeats()
 @options.prior
