@@ -372,7 +372,7 @@ def test_a_shard_that_fails_on_the_cluster_stops_the_run(tmp_path, cluster):
 def test_workers_with_other_versions_are_refused(tmp_path, cluster, monkeypatch):
     module = sys.modules[run_module.__module__]
     monkeypatch.setattr(module, "_versions_here", lambda: {"numpy": "0.1"})
-    with pytest.raises(RunError, match=r"other bits: .*numpy is .* there and '0\.1' here"):
+    with pytest.raises(RunError, match=r"other results: .*numpy is .* there and '0\.1' here"):
         run_on(cluster, drawing(2), tmp_path)
 
 

@@ -324,7 +324,7 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
     if future.cancelled():
         raise RunError(
             "the scheduler does not respond; finished shards are kept.",
-            "start it again; the same command then continues the run.",
+            "start it and its workers again; the same command then continues the run.",
         )
     if error := future.exception():  # the worker or the connection failed
         text = "".join(traceback.format_exception(error)).strip()
@@ -333,7 +333,7 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
     outcome = future.result()
     if found := differences(outcome.versions, _versions_here()):
         raise RunError(
-            f"the worker {outcome.worker} may compute other bits: {'; '.join(found)}.",
+            f"the worker {outcome.worker} may compute other results: {'; '.join(found)}.",
             "install the same versions on every worker.",
         )
     if outcome.packed is not None:

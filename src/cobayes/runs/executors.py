@@ -62,7 +62,7 @@ def workers(*, jobs: int | None = None, scheduler: Any = None) -> Iterator[Execu
         return
     count = _parallel.CORES if jobs is None else whole_number(jobs, "jobs", 1)
     memory = count * _BYTES_PER_PROCESS
-    _parallel.require_affordable(f"{count} processes", "use fewer jobs", num_bytes=memory)
+    _parallel.require_affordable(f"{count} processes", "use fewer jobs.", num_bytes=memory)
     with Processes(count) if count > 1 else ThisProcess() as executor:
         yield executor
 

@@ -163,7 +163,7 @@ class Experiment:
                 raise CobayesError(
                     f"point {point.name!r} has {point.num_shards} shards, but {self.name!r} has no "
                     "function that joins their statistics.",
-                    "leave out samples_per_shard, or pass reduce",
+                    "leave out samples_per_shard, or pass reduce.",
                 )
         name = getattr(self.shard, "__qualname__", type(self.shard).__name__)
         if not hasattr(self.shard, "__code__") or "<" in name:
