@@ -40,7 +40,7 @@ def test_it_writes_tables_and_a_page(run, study, tmp_path):
     assert set(comparison["model"]) == {"depth 0", "depth 1", "depth inf"}
     page = (out / "index.html").read_text(encoding="utf-8")
     for part in (
-        "The best model explains",
+        "The log-likelihood of the best model is",
         "Models compared",
         "Estimates",
         "Predicted against",
@@ -213,7 +213,7 @@ def test_a_repeated_choice_is_an_error_if_lessons_have_no_repeats(run, tmp_path)
     assert run(*arguments, "-o", tmp_path / "out").exit_code == 0
     refused = run(*arguments, "--no-repeats", "-o", tmp_path / "out")
     assert refused.exit_code != 0
-    assert "row 2: datum 'a' is not available" in refused.stderr
+    assert "response 2: datum 'a' is not available" in refused.stderr
 
 
 def test_missing_files_are_named(run, study, tmp_path):
