@@ -116,9 +116,10 @@ def recover(
     num_rounds, num_lessons
         Responses per lesson, and lessons per person and problem.
     parameters
-        By name, a true value, or a range from which true values are drawn uniformly. By default
-        rationality is between 1 and 6, lapse below 0.2 and weights between -2 and 2. A number
-        outside of the family's bounds is replaced by the nearest bound.
+        By name, a true value, or a range from which true values are drawn uniformly. Default
+        ranges: rationality 1 to 6, lapse 0 to 0.2, sharpness and inner rationality 0.5 to 3, prior
+        temperature 0.5 to 2, noise 0.05 to 0.3, weights -2 to 2. A number outside of the family's
+        bounds is replaced by the nearest bound.
     confidence
         Confidence level of the intervals whose coverage is counted.
     rng
@@ -245,7 +246,7 @@ def informative(
     given
         The fit from which people are drawn: new people from the group of a `GroupFit`, or the
         people of a `Fit`, with depths weighted by BIC. Without a fit, depths are drawn uniformly,
-        rationality between 1 and 6, the lapse below 0.2 and weights between -2 and 2.
+        and parameters from the default ranges of `recover`.
     rng
         Anything that `numpy.random.default_rng` accepts.
     num_draws

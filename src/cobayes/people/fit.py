@@ -328,14 +328,14 @@ def _require_possible(
         if len(gone):
             label = known.problems[known.at[gone[0]]].model.data[table.datum[gone[0]]]
             raise CobayesError(
-                f"row {gone[0] + 1}: datum {label!r} is not available in the task of the problem.",
+                f"response {gone[0] + 1}: datum {label!r} is not available in the problem's task.",
                 "give the matrix itself as the problem (omit --no-repeats), or drop the row.",
             )
         ruled_out = rows[np.isneginf(known.tables.log_matrix[index, datum, table.hypothesis[rows]])]
         if len(ruled_out):
             rows, hint = ruled_out, "drop these rows"
             message = (
-                f"row {rows[0] + 1}: the datum is impossible under the truth (number of such rows: "
+                f"response {rows[0] + 1}: the datum is impossible under the truth (such responses: "
                 f"{len(rows)}), and without a lapse its probability is zero"
             )
     if "person" in table.frame.columns:
