@@ -1,0 +1,53 @@
+"""Terms of the kernels on which small beliefs, small products, error bounds and stops depend."""
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+from cobayes.rules.naming import as_agents
+from cobayes.stability.teaching import teach_until_sure
+
+
+@pytest.mark.parametrize("smallest", [1e-100, 1e-200, 1e-250])
+def test_each_datum_adds_its_log_ratio_however_small_the_belief(smallest):
+    # The truth shows only the second datum, up to a probability of `smallest`. With 1e-200 and
+    # 1e-250 the product of a belief and this probability soon underflows.
+    rule = cb.BI([[1.0, smallest], [smallest, 1.0]])
+    paths = cb.simulate(rule, 1, num_rounds=6, num_lessons=3, rng=0).paths
+    expected = np.arange(1, 7) * np.log(smallest)
+    np.testing.assert_allclose(paths[:, 1:, 0], np.broadcast_to(expected, (3, 6)), rtol=1e-13)
+
+
+@pytest.mark.parametrize("rarity", [1e-80, 1e-83, 1e-86])
+def test_likelihoods_keep_their_digits_where_a_partial_product_underflows(rarity):
+    # Let T_0 be the matrix with normalised columns, z the sums of its rows at the uniform belief and
+    # p the data prior. Then T_1(0|1) / T_1(1|1) = (p_0 z_1 / (p_1 z_0)) T_0(0|1) / T_0(1|1), and
+    # z_1 / z_0 = 3 up to 1e-60. The partial product p_0 / z_0 * 1e-240 is denormal.
+    rule = cb.Pragmatic([[1.0, 1e-240], [1.0, 1e-60]], 1, data_prior=[rarity, 1.0 - rarity])
+    found = rule.likelihood([0.5, 0.5])
+    assert found[0, 1] / found[1, 1] == pytest.approx(3.0 * rarity * 1e-180, rel=1e-12, abs=0.0)
+
+
+def test_errors_are_within_the_tolerance_where_one_row_has_most_of_the_total():
+    # The first row has nine tenths of the total, and gives the column with the largest sum only
+    # a thousandth of its own sum, but more than any other row gives: the bound on the error
+    # (sweeps.hpp) needs shares of rows, not amounts.
+    n, m, tolerance = 200, 12, 1e-7
+    rows = np.array([0.9 * n, *np.full(n - 1, 0.1 * n / (n - 1))])
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        shares = np.full((n, m), 1e-4 / (m - 1)) * rng.uniform(0.5, 2.0, (n, m))
+        shares[0] = (1.0 - 1e-3) / (m - 1)
+        shares[:, 0] = 0.0
+        shares[:, 0] = 1.0 - shares.sum(axis=1)
+        scaled = rows[:, None] * shares
+        matrix = scaled * np.exp(rng.normal(size=(n, 1))) * np.exp(rng.normal(size=m))
+        found = cb.scale(matrix, rows, scaled.sum(axis=0), tolerance=tolerance)
+        np.testing.assert_allclose(found.matrix, scaled, rtol=tolerance)
+
+
+def test_a_teacher_who_is_sure_from_the_start_shows_one_datum():
+    rule = cb.SCBI([[0.6, 0.2], [0.4, 0.8]])
+    ends = teach_until_sure([as_agents(rule, 0, [1.0 - 1e-9, 1e-9], None, [0.5, 0.5])], 20, 3)
+    assert (ends.num_rounds == 1).all()
+    assert (ends.believed[0, :, 0] != 0.5).all()  # the learner has learnt from it
