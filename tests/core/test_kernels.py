@@ -20,8 +20,8 @@ def test_each_datum_adds_its_log_ratio_however_small_the_belief(smallest):
 
 @pytest.mark.parametrize("rarity", [1e-80, 1e-83, 1e-86])
 def test_likelihoods_keep_their_digits_where_a_partial_product_underflows(rarity):
-    # Let T_0 be the matrix with normalised columns, z the sums of its rows at the uniform belief and
-    # p the data prior. Then T_1(0|1) / T_1(1|1) = (p_0 z_1 / (p_1 z_0)) T_0(0|1) / T_0(1|1), and
+    # Let T_0 be the matrix with normalised columns, z its product with the uniform belief, and p
+    # the data prior. Then T_1(0|1) / T_1(1|1) = (p_0 z_1 / (p_1 z_0)) T_0(0|1) / T_0(1|1), and
     # z_1 / z_0 = 3 up to 1e-60. The partial product p_0 / z_0 * 1e-240 is denormal.
     rule = cb.Pragmatic([[1.0, 1e-240], [1.0, 1e-60]], 1, data_prior=[rarity, 1.0 - rarity])
     found = rule.likelihood([0.5, 0.5])
