@@ -51,3 +51,9 @@ def test_a_teacher_who_is_sure_from_the_start_shows_one_datum():
     ends = teach_until_sure([as_agents(rule, 0, [1.0 - 1e-9, 1e-9], None, [0.5, 0.5])], 20, 3)
     assert (ends.num_rounds == 1).all()
     assert (ends.believed[0, :, 0] != 0.5).all()  # the learner has learnt from it
+
+
+def test_updated_beliefs_underflow_gradually():
+    # 1e-160 * 1e-150 is denormal, but not zero.
+    rule = cb.BI([[1.0, 1e-150], [1e-150, 1.0]])
+    assert rule.update([1e-160, 1.0], 1)[0] == pytest.approx(1e-310, rel=1e-10, abs=0.0)
