@@ -57,3 +57,11 @@ def test_updated_beliefs_underflow_gradually():
     # 1e-160 * 1e-150 is denormal, but not zero.
     rule = cb.BI([[1.0, 1e-150], [1e-150, 1.0]])
     assert rule.update([1e-160, 1.0], 1)[0] == pytest.approx(1e-310, rel=1e-10, abs=0.0)
+
+
+def test_a_tiny_belief_wins_where_the_other_hypothesis_all_but_excludes_the_datum():
+    # The joint probabilities are 1e-180 and 1e-157 * 0.5. The core's sum of joint probabilities
+    # leaves out the second, because its belief is below 2^-512; the sum is then below 2^-300.
+    rule = cb.BI([[1e-180, 0.5], [1.0, 0.5]])
+    found = rule.update([1.0, 1e-157], 0)
+    np.testing.assert_allclose(found, [2e-23, 1.0], rtol=1e-12)
