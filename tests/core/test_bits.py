@@ -21,6 +21,11 @@ ZEROS = RNG.integers(0, 3, size=(9, 5)).astype(float)
 ZEROS[0] = 1.0
 LARGE_ZEROS = RNG.random((16, 12)) * (RNG.random((16, 12)) > 0.2) + np.eye(16, 12)
 LARGE_ZEROS[:, 0] += 0.1
+# Two groups that exchange 2^-40 of their sums, for the careful method; and entries whose powers
+# underflow, for the recursion in logarithms.
+IS_INSIDE = (np.arange(12) < 6)[:, None] == (np.arange(9) < 5)
+WEAK = np.where(IS_INSIDE, 1.0, 2.0**-40) * POSITIVE[12, 9]
+STEEP = np.ldexp(POSITIVE[8, 4], -300 * np.arange(4))
 
 
 def digest(*arrays):
@@ -61,6 +66,8 @@ def results():
     )
     found["zeros"] = lessons(cb.SCBI(ZEROS))
     found["more zeros"] = lessons(cb.SCBI(LARGE_ZEROS))
+    found["weak coupling"] = digest(cb.scale(WEAK).matrix)
+    found["logarithms"] = lessons(cb.Pragmatic(STEEP, 2, rationality=4.0))
     found["blocks"] = digest(cb.scale(ZEROS, on_failure="return").matrix)
     exact = cb.exact_rounds(matrix, 0, 5)
     found["exact rounds"] = digest(exact.means, exact.stds)
@@ -70,6 +77,8 @@ def results():
         cb.success_rate(cb.SCBI(table), 0, num_lessons=300, rng=5) for table in (matrix, ZEROS)
     ]
     rates.append(cb.success_rate(matrix, 0, **learner))
+    other = cb.SCBI(matrix, data_prior=prior)
+    rates.append(cb.success_rate(matrix, 0, learner_rule=other, num_lessons=300, rng=5))
     found["success rate"] = digest(*(rate.outcomes for rate in rates))
     for shape in ((10, 2), (5, 4)):
         drawn = cb.compare_rates(*shape, 1500, rng=5)
