@@ -5,7 +5,7 @@
 // column in which row i has its largest entry. The whole row sum r_i is credited to d(i); each entry S_ij, j != d(i), is a flow from
 // d(i) to j. A flow enters both columns with the same rounding, so that flows cancel exactly. The Markov chain
 // P_jk = w_j c_k w_k sum_i u_i^2 M_ij M_ik / r_i is eliminated without subtractions (Grassmann, Taksar and Heyman). A step is halved until
-// the convex dual function rises at its end at most half as steeply as it falls at its start. Groups of columns whose coupling is
+// the slope of the convex dual function at the step's end is at most half of the negative slope at its start. Groups of columns whose coupling is
 // below double-double precision are then balanced, each with one common factor.
 #pragma once
 #include "problem.hpp"
@@ -112,21 +112,17 @@ class Careful {
 
   // errors_j = g_j = w_j sum_i u_i M_ij - 1, each with a small relative error.
   void measure() {
-    right.assign(m, 0.0);
     for (int j = 0; j < m; ++j) flows[j] = Twofold{-c[j], 0.0};
     for (int i = 0; i < n; ++i) {
-      const double* row = p.row(i);
       const int most = fill_row(i);
       flows[most].add(p.row_sum(i));
       for (int j = 0; j < m; ++j) {
-        right[j] += u[i] * row[j] * w[j];
         if (j == most || given[j] == 0.0) continue;
         flows[j].add(u[i] * given[j]);
         flows[most].add(-(u[i] * given[j]));
       }
     }
-    // A column with the sum zero has no flows and does not affect the other errors.
-    for (int j = 0; j < m; ++j) errors[j] = c[j] > 0 ? flows[j].value() / c[j] : right[j] - 1.0;
+    for (int j = 0; j < m; ++j) errors[j] = flows[j].value() / c[j];
   }
 
   // One plain sweep. It corrects columns with tiny sums, which are too small to affect the slope in the line search.
@@ -214,8 +210,9 @@ class Careful {
     return count;
   }
 
-  // Multiply the factors of each group of columns until its inflow equals its outflow. The balance is row sums minus column sums
-  // plus the flows between groups; flows inside a group cancel. With `only_ties`, nothing is done unless the sums of a group tie.
+  // Multiply the factors of each group of columns by a common number, until its inflow equals its outflow. The balance is row sums
+  // minus column sums plus the flows between groups; flows inside a group cancel. With `only_ties`, nothing is done unless the row sums
+  // and the column sums of a group have equal totals.
   double balance_groups(int count, bool only_ties, int max_steps) {
     Array<Twofold> base(count);
     Array<double> size(count), across(size_t(count) * count);

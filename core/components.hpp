@@ -189,7 +189,7 @@ class Scaler {
       const Part& part = parts[group[lane]];
       if (!(state.error[lane] <= p.tolerance)) {
         s.iterations[part.problem] += int(state.steps[lane]);
-        solve_alone(part);
+        solve_alone(part, int(state.steps[lane]));
         continue;
       }
       write(part, u + lane, reinterpret_cast<double*>(w) + lane, NATIVE, state.error[lane], int(state.steps[lane]));
@@ -198,12 +198,12 @@ class Scaler {
 
   // Solve one component: by solver.hpp if it has many columns or extreme entries, by careful.hpp if Newton's method in
   // lanes has failed.
-  void solve_alone(const Part& part) {
+  void solve_alone(const Part& part, int num_steps = 0) {
     compact.resize(size_t(part.h) * part.k);
     for (int i = 0; i < part.h; ++i)
       for (int j = 0; j < part.k; ++j) compact[size_t(i) * part.k + j] = p.row(index[part.rows + i])[index[part.columns + j]];
     Problem own(compact.get(), &target[part.rows], part.h, part.k, p.tolerance);
-    own.max_iterations = p.max_iterations - s.iterations[part.problem];
+    own.max_iterations = p.max_iterations - num_steps;
     Scalings one;
     one.resize(own, 1);
     for (int j = 0; j < part.k; ++j) one.column_sum.at(0)[j * W] = target[part.columns + j];

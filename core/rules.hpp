@@ -11,7 +11,7 @@
 //   z_d = sum_h E_dh^s_k b_h theta_h,   x_d <- p_d z_d^-alpha,   s_k -> s_{k+1},
 // from x_d = max_h M_dh where p_d > 0, else 0 (literal = "truth": b_h = 1 at depth 0). The largest entry of a row cancels in T_k, so
 // one step of the recursion is two products with tables that no belief changes. If all sums lie between 2^-300 and 2^300, terms that
-// underflowed are less than 2^-100 of them; responses with other sums are computed in logarithms. All responses are computed in
+// underflowed are less than 2^-100 of their sum; responses with other sums are computed in logarithms. All responses are computed in
 // logarithms if the table is "steep". A table is steep if
 //   - max(1, s_K) |log E| exceeds 2000 for an entry, so that sums of logarithms lose digits,
 //   - an entry of E underflows, or
@@ -26,7 +26,7 @@ namespace core::CORE_ISA {
 
 inline constexpr double NONE = -__builtin_inf();
 
-// The data of each lesson that are no longer available, as sets of `words` 64-bit words.
+// The data that are no longer available: for each lesson a set of bits, in `words` words of 64 bits.
 struct Gone {
   const Word* sets = nullptr;
   int words = 0;

@@ -40,3 +40,21 @@ def test_beliefs_are_drawn_if_nobody_reaches_the_level():
     places = [line.get_xdata()[0] for line in ax.lines[:2]]
     assert places == [result.beliefs[-1] for result in found.results]
     assert "mean belief in the truth after 1 round (0.999 not reached)" in ax.get_xlabel()
+
+
+def test_a_median_that_was_not_reached_is_drawn_beyond_the_last_round():
+    model = cb.Model([[0.7, 0.2], [0.3, 0.8]])
+    found = cb.lessons.compare_teachers(
+        model,
+        0,
+        teachers=["random", "greedy"],
+        learners=["bi"],
+        num_rounds=5,
+        num_lessons=50,
+        rng=1,
+    )
+    assert [result.median_rounds for result in found.results] == [None, 3]
+    ax = plot_teachers(found)
+    assert [line.get_xdata()[0] for line in ax.lines[:2]] == [6, 3]
+    assert [text.get_text() for text in ax.get_legend().get_texts()][-1] == "not reached"
+    assert "rounds until the belief in the truth is 0.95" in ax.get_xlabel()

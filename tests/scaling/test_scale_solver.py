@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 from scipy.optimize import brentq
 from scipy.special import log_expit
 
@@ -268,3 +269,13 @@ def test_two_groups_that_only_the_largest_column_couples_are_as_accurate(seed):
     units = 2.0 ** rng.integers(-3, 4, (shape[0], 1)) * 2.0 ** rng.integers(-3, 4, shape[1])
     found = cb.scale(units * scaled, scaled.sum(axis=1), scaled.sum(axis=0))
     np.testing.assert_allclose(found.matrix, scaled, rtol=3e-12)
+
+
+def test_the_limit_of_iterations_applies_to_each_component():
+    weak = np.full((4, 4), 1e-8) + np.eye(4)
+    sums = [1.2, 0.8, 1.1, 0.9]
+    many = block_diag(*[np.array([[2.0, 1.0], [1.0, 3.0]])] * 30, weak)
+    alone = cb.scale(weak, column_sums=sums, max_iterations=100)
+    found = cb.scale(many, column_sums=[*np.ones(60), *sums], max_iterations=100)
+    assert found.num_iterations > 100
+    np.testing.assert_allclose(found.matrix[60:, 60:], alone.matrix, rtol=1e-11)

@@ -1,5 +1,7 @@
 """The data prior with the highest rate, and its certificate."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -130,3 +132,9 @@ def test_with_zeros_hypotheses_that_share_no_data_have_the_best_of_both():
 def test_ratios_beyond_float64_are_refused(hypothesis):
     with pytest.raises(cb.CobayesError, match="span more than 1e300"):
         cb.best_data_prior([[1.0, 1e-200], [1e-200, 1.0]], hypothesis)
+
+
+def test_where_each_datum_excludes_every_rival_all_data_priors_are_best():
+    found = cb.best_data_prior(np.eye(3))
+    np.testing.assert_array_equal(found.data_prior, np.full(3, 1 / 3))
+    assert found.rate == found.uniform_rate == math.inf

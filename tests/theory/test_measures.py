@@ -326,7 +326,7 @@ def test_a_hypothesis_without_a_datum_cannot_be_taught():
 
 def test_functions_that_give_no_numbers_are_explained():
     measure = cb.AtomicMeasure.from_atoms([0.5, 0.5], [[0.2, 0.3, 0.5], [0.7, 0.2, 0.1]])
-    with pytest.raises(cb.CobayesError, match="for one belief, an array of shape"):
+    with pytest.raises(cb.CobayesError, match="given one belief, an array of shape"):
         measure.expect(lambda belief: belief[7])
     with pytest.raises(cb.CobayesError, match="expected numbers"):
         measure.expect(lambda belief: "high" if belief[0] > 0.5 else "low")

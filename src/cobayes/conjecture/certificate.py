@@ -31,8 +31,8 @@ FOLDER = resources.files("cobayes") / "data" / "conjecture"
 FORMAT = 2
 # A counter-example is confirmed if the failure rate exceeds its bound by six standard errors.
 STANDARD_ERRORS = 6.0
-# The largest number of pairs of agents in a coupling. Below this limit there are as many pairs as
-# lessons divided by the teacher's prior in the taught hypothesis.
+# The largest number of pairs of agents in a coupling. Below this limit, the number of pairs is
+# the number of lessons divided by the teacher's prior in the taught hypothesis.
 MOST_PAIRS = 20_000_000
 # The largest number of data in a witness; a check observes them one by one, in 0.1 ms each.
 LONGEST_WITNESS = 10_000

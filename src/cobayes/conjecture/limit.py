@@ -1,4 +1,4 @@
-"""The failure rate of teaching for tiny errors in the prior, and as the error tends to zero.
+"""The failure rate of teaching relative to its conjectured bound, as the prior's error vanishes.
 
 Beliefs, derivatives and weights are stored as logarithms, so that errors of 1e-200 and beliefs of
 1e-1000 do not underflow.

@@ -162,10 +162,10 @@ class Pair:
         return self._taught_by(Planner(rule, self.hypothesis, self.prior, self.learner, data=data))
 
     def _shortest(self) -> tuple[tuple[int, ...], bool]:
-        """Return data that make the learner sure in fewer rounds than greedy choices do.
+        """Return the data of the shortest lesson that makes the learner sure.
 
-        The search continues until no shorter lesson exists. No data are returned if none is shorter
-        than the greedy lesson. Also return whether the search was finished.
+        No data are returned if no lesson was found that is shorter than the greedy one. The second
+        value tells whether the search was finished; if so, no shorter lesson exists.
         """
         sure = np.flatnonzero(self._greedy() >= self.level)
         rounds = int(sure[0]) if len(sure) else self.num_rounds + 1

@@ -38,7 +38,7 @@ RECIPES = tuple(
 
 
 def section_name(text: str) -> str:
-    """Return the section's name for a name or a figure's number: ``2``, ``S1`` or ``Fig. 2``."""
+    """Return a section's name; a figure may be given by its number, ``2``, ``S1`` or ``Fig. 2``."""
     figure = "figure-" + re.sub(r"^fig(ure)?|[ ._-]", "", text.lower())
     return figure if any(recipe.name == figure for recipe in RECIPES) else text
 

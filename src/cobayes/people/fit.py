@@ -152,7 +152,7 @@ def fit(
     units, groups = group_rows(table, by)
     tell, count = teller(progress), len(family.depth) + 1
     likelihoods, maxima = {}, []
-    # A chunk consists of successive units with together about CHUNK_ROWS responses.
+    # A chunk consists of successive units that have about CHUNK_ROWS responses in total.
     chunk = np.cumsum([len(rows) for rows in groups]) // CHUNK_ROWS
     chunks = [np.flatnonzero(chunk == number) for number in np.unique(chunk)]
     for number, depth in enumerate(family.depth):

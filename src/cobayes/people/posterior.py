@@ -190,9 +190,9 @@ def propose(
 ) -> tuple[Array, Array]:
     """Return candidates (s, u, p) on the logit scale, and the log density of their mixture (s, u).
 
-    The share `PRIOR_SHARE` comes from the prior, and an equal share from each t distribution. Each
-    part is a Halton sequence, which is more uniform than independent draws, with a random shift for
-    each unit.
+    The share `PRIOR_SHARE` comes from the prior, the rest in equal parts from the t distributions.
+    Each part is a Halton sequence, which is more uniform than independent draws, with a random
+    shift for each unit.
 
     Parameters
     ----------

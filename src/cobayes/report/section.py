@@ -350,9 +350,10 @@ class Context:
         name
             Name of the parameter.
         default
-            Its value unless `settings` has another, which must be of the same type.
+            Its value unless `settings` has another: a positive number or its text, an integer if
+            the default is one.
         where
-            Its effect, for the list of parameters in the error about an unknown name.
+            What the parameter changes; the error about an unknown name shows this text.
 
         Returns
         -------

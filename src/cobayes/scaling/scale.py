@@ -159,7 +159,8 @@ def scale(
         Bound for the measured relative error of every sum, and for the estimated relative error of
         the scaling factors. The relative error of an entry may be three times as large.
     max_iterations
-        The largest number of sweeps and Newton steps together.
+        The largest number of sweeps and Newton steps together. Where zeros split the matrix into
+        components, the limit applies to each component.
     on_failure
         "raise" a `ConvergenceError` (an `InfeasibleError` if zeros make the sums impossible), or
         "return" the unconverged result; for infeasible sums this is the limit of alternating

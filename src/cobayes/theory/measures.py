@@ -237,9 +237,9 @@ class AtomicMeasure:
             values = np.array([function(row) for row in table])
         except (IndexError, TypeError, ValueError) as error:
             raise CobayesError(
-                f"the function fails for one belief, an array of shape {table[0].shape}, or "
-                f"returns arrays of different shapes: {error}.",
-                "write it for one belief: lambda belief: belief[0] ** 2, say.",
+                f"the function fails when it is given one belief, an array of shape "
+                f"{table[0].shape}, or returns arrays of different shapes: {error}.",
+                "it takes one belief at a time, such as lambda belief: belief[0] ** 2.",
             ) from error
         if values.dtype.kind not in "biufc":
             raise CobayesError(

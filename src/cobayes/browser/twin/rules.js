@@ -113,7 +113,7 @@ export class BI extends Rule {
   }
 }
 
-/** Recursion of finite depth: rational speech acts at depth one. */
+/** Recursion of finite depth; at depth one, rational speech acts. */
 export class Pragmatic extends Rule {
   name = "Pragmatic";
 

@@ -270,7 +270,7 @@ export function logSum(logs) {
 }
 
 /**
- * One round: the table after each normalisation, in turn columns to n theta and rows to n p.
+ * The scaling in one round, step by step: columns are normalised to n theta and rows to n p, in turn.
  * @param {number[][]} matrix
  * @param {number[]} belief
  * @param {number[]} dataPrior

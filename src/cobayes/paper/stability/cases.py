@@ -159,7 +159,7 @@ FIGURE_FOUR = (
 
 
 def all_priors(kind: Kind, size: int) -> tuple[Case, ...]:
-    """Return a case for each pair of the paper's matrices and priors of 3 or 4 hypotheses."""
+    """Return a case for each matrix of the paper with each of its priors; `size` hypotheses."""
     mark, count = ("", 5) if size == 3 else ("'", 3)
     numbers = range(1, count + 1)
     return tuple(Case(kind, f"M{mark}_{i}", f"theta{mark}_{j}") for i in numbers for j in numbers)
