@@ -52,7 +52,7 @@ def _rates_of(rules: list[Rule], position: int) -> dict[str, Any]:
     found: dict[str, Any] = {"hypothesis": labels[position]}
     for rule in rules:
         rate = float(rate_of_convergence(rule, position))
-        # If the rate is infinite, every other hypothesis is excluded by some datum of the taught one.
+        # An infinite rate: for every other hypothesis, a datum of the taught one excludes it.
         rival = labels[int(relevant_hypothesis(rule, position))] if rate < float("inf") else None
         found[rule.name.lower()] = {"rate": rate, "relevant_hypothesis": rival}
     return found
