@@ -79,6 +79,7 @@ def test_board_is_read_from_a_file_and_animated(tmp_path):
         (("--board", "nowhere.txt"), "there is no file nowhere.txt"),
         (("--slip", 2), "--slip is 2.0"),
         (("--discount", 2), "hint: 0.5 halves the value of a goal with every move."),
+        (("--moves", "plan", "--slip", 0.2), "hint: let moves be drawn: --moves forward"),
         (("--moves", "plan", "--rounds", 2), "--rounds is given together with --moves plan"),
     ],
 )

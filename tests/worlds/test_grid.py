@@ -2,7 +2,8 @@
 
 import inspect
 import pickle
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -231,6 +232,13 @@ def test_bad_drawing_gets_a_clear_error(text, message):
     with pytest.raises(CobayesError) as caught:
         GridWorld.from_text(text)
     assert message in caught.value.message
+
+
+def test_a_path_instead_of_a_drawing_gets_a_hint():
+    with pytest.raises(
+        CobayesError, match=r'expected the drawing.*\n.*Path\("board.txt"\).read_text'
+    ):
+        GridWorld.from_text(cast("str", Path("board.txt")))
 
 
 def test_discount_too_small_for_the_board_is_an_error_and_not_a_zero():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from cobayes import SCBI, GridWorld, Learner
+from cobayes import SCBI, CobayesError, GridWorld, Learner
 from cobayes.worlds import plan_walk
 
 NAME = "cobayes/GridWorld-v0"
@@ -80,3 +80,13 @@ def test_the_watcher_knows_the_square_after_a_slip():
         observation, *_ = env.step(action)
         np.testing.assert_allclose(observation["belief"], learner.observe(action), rtol=1e-9)
         learner.arrive(observation["square"])
+
+
+def test_a_wrong_world_or_action_gets_a_clear_error():
+    with pytest.raises(CobayesError, match=r"'board.txt'; expected a GridWorld.*\n.*from_text"):
+        gymnasium.make(NAME, world="board.txt")
+    env = gymnasium.make(NAME).unwrapped
+    env.reset(seed=0)
+    for action in ("left", 3, -1, 0.5):
+        with pytest.raises(CobayesError, match=r"expected an integer >= 0 and below 3.*\n.*'left'"):
+            env.step(action)

@@ -126,6 +126,13 @@ def test_environment_without_a_table_is_an_error():
         ),
         ({"table": {0: {0: [(1.0, 1)]}, 1: {0: [(1.0, 1)]}, 2: {0: [(1.0, 2)]}}}, "be reached"),
         ({"table": {}}, "is empty"),
+        (
+            {"table": {"lab": {"east": [("lab", 0.9), ("dock", 0.1)]}, "dock": {"east": []}}},
+            "the outcomes of move 'east' in state 'lab' are [('lab', 0.9), ('dock', 0.1)];",
+        ),
+        ({"table": {"lab": {"east": "lab"}}}, "move 'east' in state 'lab' are 'lab'; expected"),
+        ({"table": {0: {0: [(1.0, 7)]}}}, "move 0 in state 0 leads to 7; the table has no such"),
+        ({"table": {0: {0: [(-1.0, 0)]}}}, "move 0 in state 0 leads to 0 with probability -1."),
         ({"discount": 2.0}, "the discount is 2.0"),
     ],
 )
@@ -140,6 +147,13 @@ def test_bad_table_gets_a_clear_error(change, message):
     with pytest.raises(CobayesError) as caught:
         TabularWorld(**{**good, **change})
     assert message in caught.value.message
+
+
+def test_the_hint_shows_the_form_of_outcomes():
+    table = {"lab": {"east": [("lab", 0.9), ("dock", 0.1)]}, "dock": {"east": [(1.0, "dock")]}}
+    with pytest.raises(CobayesError) as caught:
+        TabularWorld(table, "lab", ["lab", "dock"], 0.5)
+    assert caught.value.hint == "such as [(0.9, 'lab'), (0.1, 'dock')]."
 
 
 def test_moves_may_have_names():

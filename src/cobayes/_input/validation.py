@@ -67,10 +67,12 @@ def one_of(value: Any, name: str, choices: Sequence[str | None], hint: str | Non
         raise CobayesError(f"{name} is {_shown(value)}; expected {expected}.", hint)
 
 
-def instance(value: Any, kind: type | tuple[type, ...], name: str, expected: str) -> Any:
+def instance(
+    value: Any, kind: type | tuple[type, ...], name: str, expected: str, hint: str | None = None
+) -> Any:
     """Return an object of a class, or raise an error that names the argument."""
     if not isinstance(value, kind):
-        raise CobayesError(f"{name} is {_shown(value)}; expected {expected}.")
+        raise CobayesError(f"{name} is {_shown(value)}; expected {expected}.", hint)
     return value
 
 

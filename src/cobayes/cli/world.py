@@ -101,6 +101,11 @@ def _walk(goal: int, rule: Rule, given: Given) -> Lesson:
                 "--rounds is given together with --moves plan; a planned walk ends at its goal.",
                 "drop --rounds, or let moves be drawn: --moves forward.",
             )
+        if given.slip > 0.0:
+            raise CobayesError(
+                "--slip is given together with --moves plan; a walk with slips cannot be planned.",
+                "let moves be drawn: --moves forward; or plan without slips: --slip 0.",
+            )
         return plan_walk(rule, goal)
     # The walker's choices and the world's slips need independent random numbers.
     choice = "forward" if given.moves == "forward" else "draw"

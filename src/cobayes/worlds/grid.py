@@ -201,7 +201,8 @@ class GridWorld(World):
         GridWorld
             The board, with a goal for every letter or digit of the drawing.
         """
-        instance(text, str, "text", "the drawing of a board")
+        hint = 'read it from a file: GridWorld.from_text(Path("board.txt").read_text()).'
+        instance(text, str, "text", "the drawing of a board", hint)
         lines = [line.strip() for line in text.strip().splitlines()] or [""]
         if not lines[0] or len({len(line) for line in lines}) != 1:
             raise CobayesError(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from cobayes._input.labels import Distribution
-from cobayes._input.validation import one_of
+from cobayes._input.labels import Distribution, is_position
+from cobayes._input.validation import instance, one_of
 from cobayes._output import percent
-from cobayes.errors import import_optional
+from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons.agents import Learner
 from cobayes.rules import as_rule
 from cobayes.rules.naming import RuleLike
@@ -71,7 +71,9 @@ class GridWorldEnv(gymnasium.Env):
         render_mode: str | None = None,
     ) -> None:
         one_of(render_mode, "render_mode", (*RENDER_MODES, None))
-        self.world = GridWorld.paper(discount) if world is None else world
+        hint = "make it from a drawing: world=GridWorld.from_text(drawing)."
+        made = GridWorld.paper(discount) if world is None else world
+        self.world: GridWorld = instance(made, GridWorld, "world", "a GridWorld", hint)
         self.render_mode = render_mode
         self.teaching_weight = float(teaching_weight)
         self._fixed_goal = None if goal is None else self.world.goal_index(goal)
@@ -108,7 +110,13 @@ class GridWorldEnv(gymnasium.Env):
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Make a move, which the watcher observes."""
-        position, state = self.world.action_index(int(action)), self._path[-1]
+        labels = self.world.action_labels
+        if not is_position(action) or not 0 <= action < len(labels):
+            raise CobayesError(
+                f"the action is {action!r}; expected an integer >= 0 and below {len(labels)}.",
+                ", ".join(f"{number} is {label!r}" for number, label in enumerate(labels)) + ".",
+            )
+        position, state = int(action), self._path[-1]
         before = self._learner.belief[self._goal]
         after = self._learner.observe(position)[self._goal]
         self._path.append(draw_outcome(self.world.next_states(state, position), self.np_random))

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.labels import is_position, make_labels
-from cobayes._input.validation import instance, items
+from cobayes._input.labels import is_position, make_labels, shorten
+from cobayes._input.validation import instance, items, quoted
 from cobayes.errors import CobayesError, import_optional
 from cobayes.tasks.task import State, as_state
 from cobayes.worlds.world import World
@@ -135,21 +135,31 @@ def _read_outcomes(
                 "a move without effect leads back to the same state.",
             )
         for name in names:
-            found = []
-            for chance, target in moves[name]:
-                if not chance >= 0.0 or as_state(target) not in positions:
+            move, found = f"move {name!r} in state {state!r}", []
+            try:
+                pairs = [(float(chance), as_state(target)) for chance, target in moves[name]]
+            except (TypeError, ValueError):
+                raise CobayesError(
+                    f"the outcomes of {move} are {quoted(moves[name])}; expected a list of pairs "
+                    "(probability, next state).",
+                    f"such as [(0.9, {states[0]!r}), (0.1, {states[-1]!r})].",
+                ) from None
+            for chance, target in pairs:
+                if target not in positions:
                     raise CobayesError(
-                        f"move {name!r} in state {state!r} leads to state {target!r} with "
-                        f"probability {chance!r}.",
-                        "every next state is a state of the table; no probability is negative.",
+                        f"{move} leads to {target!r}; the table has no such state.",
+                        "an outcome is a pair (probability, next state); the states are: "
+                        f"{shorten([str(one) for one in states], 6)}.",
                     )
+                if not chance >= 0.0:
+                    what = f"{move} leads to {target!r} with probability {chance:g}"
+                    raise CobayesError(f"{what}; expected a number >= 0.")
                 if chance > 0.0:
-                    found.append((positions[as_state(target)], float(chance)))
+                    found.append((positions[target], chance))
             total = sum(chance for _, chance in found)
             if not np.isclose(total, 1.0, atol=1e-9):
                 raise CobayesError(
-                    f"the outcomes of move {name!r} in state {state!r} have probabilities that "
-                    f"sum to {total:.6g}, not to 1."
+                    f"the outcomes of {move} have probabilities that sum to {total:.6g}, not to 1."
                 )
             rows.append(found)
     width = max(map(len, rows))
