@@ -27,7 +27,7 @@ def write(tmp_path, **options):
 
 
 @contextmanager
-def session(window, folder, query="?person=ann", width=1000):
+def session(window, folder, query="?person=ann", width=1000, height=800):
     """Open an experiment; jsPsych comes from npm instead of its network."""
     # Only the version that the tests take from npm is answered.
     version = json.loads(npm_file("jspsych/package.json").read_text(encoding="utf-8"))["version"]
@@ -36,7 +36,7 @@ def session(window, folder, query="?person=ann", width=1000):
         f"/jspsych@{version}": npm_file("jspsych/dist/index.browser.min.js"),
     }
     complaints = []
-    viewport = {"width": width, "height": 800}
+    viewport = {"width": width, "height": height}
     page = window(accept_downloads=True, viewport=viewport)
     page.on("pageerror", lambda error: complaints.append(str(error)))
 
@@ -58,7 +58,13 @@ def take_part(window, folder, act):
         act(page)
         with page.expect_download() as saved:
             page.click("button:has-text('Download')")
-        return saved.value.path().read_text(encoding="utf-8")
+        text = saved.value.path().read_text(encoding="utf-8")
+        for _ in range(2):  # the last page stays
+            assert "Saved as responses-ann.csv." in page.inner_text(".cobayes-text")
+            with page.expect_download() as saved:
+                page.click("button:has-text('Download again')")
+            assert saved.value.path().read_text(encoding="utf-8") == text
+        return text
 
 
 def test_without_jspsych_the_page_says_so(window, tmp_path):
@@ -242,9 +248,10 @@ def test_the_demo_explains_itself_and_saves_nothing(window, tmp_path):
         for _ in range(2):
             assert "the teacher's estimate of your belief" in page.inner_text(".cobayes-inside")
             assert page.locator(".cobayes-inside meter").count() == 4
-            assert "Lesson 1 of 4" in page.inner_text(".cobayes-head")
+            assert "Lesson 1 of 1" in page.inner_text(".cobayes-head")
             page.locator(".cobayes-choices button").first.click()
         assert "The right answer was" in page.inner_text(".cobayes-text")
+        assert page.evaluate("jsPsych.progressBar.progress") == 1
         assert page.locator(".cobayes-table tbody td").first.inner_text() == "demo"
         assert page.locator(".cobayes-table tbody tr").count() == 2
         page.click("button:has-text('Start again')")
@@ -340,6 +347,39 @@ def test_sliders_must_be_touched_and_not_all_be_zero(window, tmp_path):
         sliders.nth(2).fill("40")
         assert submit.is_enabled()
         assert hint.inner_text() == ""
+
+
+SIX_BY_SIX = cb.Model(np.ones((36, 2)) + np.eye(36, 2), hypotheses=["A", "B"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])
+@pytest.mark.parametrize("options", [{"role": "teacher"}, {"response": "rating"}])
+def test_the_feedback_and_the_button_are_seen_without_scrolling(
+    window, tmp_path, options, width, height
+):
+    picture = (
+        "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='90' height='90'/%3E"
+    )
+    stimuli = [{"label": label, "image": picture} for label in "AB"]
+    options = {"stimuli": stimuli, "grid": (6, 6), "num_rounds": 1, **options}
+    folder = write_experiment({"board": SIX_BY_SIX}, tmp_path / "study", seed=5, **options)
+    with session(window, folder, width=width, height=height) as page:
+        page.click("button:has-text('Continue')")
+        seen = [".jspsych-btn"]
+        if "role" in options:
+            page.locator(".cobayes-place").first.click()
+            seen = [".jspsych-btn", ".cobayes-answer"]
+        else:
+            card = page.locator(".cobayes-slider .cobayes-card").first
+            assert card.evaluate("card => getComputedStyle(card).borderStyle") == "solid"
+        for selector in seen:
+            box = page.locator(selector).bounding_box()
+            assert box["y"] + box["height"] <= height
+        if width == 1400:
+            board = page.locator(".cobayes-grid").bounding_box()
+            other = page.locator(".cobayes-answer, .cobayes-rating").bounding_box()
+            assert other["x"] >= board["x"] + board["width"]
 
 
 @pytest.mark.slow

@@ -132,7 +132,10 @@ def test_environment_without_a_table_is_an_error():
         ),
         ({"table": {"lab": {"east": "lab"}}}, "move 'east' in state 'lab' are 'lab'; expected"),
         ({"table": {0: {0: [(1.0, 7)]}}}, "move 0 in state 0 leads to 7; the table has no such"),
-        ({"table": {0: {0: [(-1.0, 0)]}}}, "move 0 in state 0 leads to 0 with probability -1."),
+        (
+            {"table": {0: {0: [(-1.0, 0)]}}},
+            "move 0 in state 0 leads to 0 with probability -1; expected",
+        ),
         ({"discount": 2.0}, "the discount is 2.0"),
     ],
 )

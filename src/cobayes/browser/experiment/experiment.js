@@ -7,10 +7,14 @@ const named = address.get("person") ?? address.get("PROLIFIC_PID") ?? address.ge
 const made = `p${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
 const person = named ?? (isDemo ? "demo" : made);
 const seed = CONFIG.seed ?? Math.floor(Math.random() * 2 ** 31);
+const fileName = `responses-${person}.csv`;
 const response = CONFIG.role === "teacher" ? "choice" : CONFIG.response;
 
 const jsPsych = initJsPsych({ show_progress_bar: CONFIG.progress_bar, message_progress_bar: "Progress" });
 const page = (paragraphs, more = {}) => ({ type: jsPsychCobayes.TextPage, paragraphs, ...more });
+/** A page after the last lesson, on which the progress bar is full. */
+const lastPage = (paragraphs, more) =>
+  page(paragraphs, { on_load: () => jsPsych.progressBar && (jsPsych.progressBar.progress = 1), ...more });
 
 /** The lessons in order: every problem with every hypothesis to teach. */
 function lessons() {
@@ -28,7 +32,7 @@ function lessons() {
         problem,
         truth,
         number: k + 1,
-        numLessons: order.length,
+        numLessons: taken.length,
         numRounds: CONFIG.rounds,
         rule: CONFIG.rule,
         prior: problem.prior ?? null,
@@ -78,7 +82,7 @@ function save() {
   if (CONFIG.save) return CONFIG.save(csv, person, jsPsych);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
-  link.download = `responses-${person}.csv`;
+  link.download = fileName;
   link.click();
 }
 
@@ -87,14 +91,17 @@ const demoStart = page([
   "This is a demonstration for the authors of the experiment. It shows one lesson; nothing is saved.",
   "The screens are those that a participant sees. The box below them shows your partner's belief, which a participant does not see.",
 ]);
-const demoEnd = page(
+const demoEnd = lastPage(
   () => [
     `That was one lesson. ${CONFIG.role === "teacher" ? "You taught" : "The right answer was"} “${all[0].spokenTruth}”.`,
     "This table would have been saved; cobayes fit reads it.",
   ],
   { rows, button: "Start again", on_finish: () => location.reload() },
 );
-const thanks = page(CONFIG.thanks, { button: CONFIG.save ? "Finish" : "Download my answers", on_finish: save });
+const thanks = lastPage(CONFIG.thanks, { button: CONFIG.save ? "Finish" : "Download my answers", on_finish: save });
+const saved = lastPage([`Saved as ${fileName}. You may close this page.`], { button: "Download again", on_finish: save });
+// Without an end, so that the page stays.
+const stay = { timeline: [saved], loop_function: () => true };
 
 jsPsych.data.addProperties({ person, role: CONFIG.role, seed, rule: JSON.stringify(CONFIG.rule) });
 jsPsych.run([
@@ -102,4 +109,5 @@ jsPsych.run([
   ...CONFIG.instructions.map((paragraphs) => page(paragraphs)),
   ...all.flatMap(timeline),
   isDemo ? demoEnd : thanks,
+  ...(isDemo || CONFIG.save ? [] : [stay]),
 ]);

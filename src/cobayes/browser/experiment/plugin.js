@@ -122,7 +122,7 @@ class CobayesPlugin {
         lesson.problem.grid ? board(lesson) : card(lesson.problem, data[datum], "cobayes-datum"),
         h("div", { class: "cobayes-answer", role: "status" }, answer),
         isShown && inside(lesson, trial.show_belief ? texts.inLearner : texts.believes),
-        button(texts.next, finish, { class: "jspsych-btn" }),
+        h("div", { class: "cobayes-bar" }, button(texts.next, finish, { class: "jspsych-btn" })),
       );
     };
     put(

@@ -83,7 +83,7 @@ export function ratingForm({ problem, hypothesisOrder }, texts, send) {
     const sum = values.reduce((total, value) => total + value, 0);
     send(values.map((value) => value / sum));
   };
-  return h("form", { class: "cobayes-rating", on: { submit: finish } }, ...rows, hint, submit);
+  return h("form", { class: "cobayes-rating", on: { submit: finish } }, ...rows, h("div", { class: "cobayes-bar" }, hint, submit));
 }
 
 /** The partner's belief as bars. */
