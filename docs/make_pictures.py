@@ -78,12 +78,9 @@ def draw_depth() -> None:
 
 
 def draw_walk() -> None:
-    """Walks by both rules, and the watcher's belief in the goal."""
-    world = cb.GridWorld.paper(discount=0.5)
-    walks = [
-        cb.run_lesson(cb.Teacher(rule, "A", rng=1, choice="forward"), cb.Learner(rule), 100)
-        for rule in (cb.BI(world), cb.SCBI(world))
-    ]
+    """The walks that robots.md prints, and the watcher's belief in the goal."""
+    board = cb.GridWorld.from_text("A.....B\n.......\n...S...", discount=0.5)
+    walks = [cb.worlds.plan_walk(rule, "A") for rule in (cb.BI(board), cb.SCBI(board))]
     figure, axes = plt.subplots(1, 3, figsize=(10, 2.9), layout="constrained")
     for ax, walk in zip(axes, walks, strict=False):
         cb.plots.plot_walk(walk, ax=ax)

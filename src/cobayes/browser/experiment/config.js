@@ -26,7 +26,7 @@ const CONFIG = {
   new_lesson: $new_lesson,
   // Texts on the screens that replace those of TEXTS in plugin-cobayes.js.
   texts: {},
-  // The last page.
+  // The page after the last lesson.
   thanks: ["Thank you! That was all.", "Please save your answers with the button below."],
   // The function that saves the data; null: the person downloads them. Example:
   // (csv, person) => fetch("save.php", { method: "POST", body: csv })
