@@ -1,5 +1,7 @@
 """Pictures of many lessons."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import cobayes as cb
@@ -27,9 +29,25 @@ def test_every_pair_of_teacher_and_learner_has_a_mark():
         model, 0, teachers=["literal", "greedy"], learners=["bi", "scbi"], num_lessons=20, rng=1
     )
     ax = plot_teachers(found)
-    assert len(ax.lines) == 4
+    assert sum(len(line.get_xdata()) for line in ax.lines) == 4
     assert [label.get_text() for label in ax.get_yticklabels()] == ["literal", "greedy"]
     assert "0.95" in ax.get_xlabel()
+
+
+def test_an_unreached_level_and_an_unfinished_search_are_told_from_numbers():
+    model = np.random.default_rng(0).uniform(0.05, 1.0, (4, 3))
+    options = {"teachers": ["random", "greedy", "optimal"], "learners": ["bi"], "num_lessons": 20}
+    found = cb.lessons.compare_teachers(model, 0, num_rounds=5, level=0.7, rng=1, **options)
+    random, greedy, optimal = found.results
+    assert random.median_rounds is None
+    assert greedy.median_rounds is not None
+    unknown = replace(optimal, rounds_needed=random.rounds_needed, is_proved=False)
+    ax = plot_teachers(replace(found, results=(random, greedy, unknown)))
+    labels = {tick.get_text(): tick.get_position()[0] for tick in ax.get_xticklabels()}
+    assert labels[">5"] == ax.lines[0].get_xdata()[0] == 6
+    assert [line.get_marker() for line in ax.lines[1:3]] == ["s", "$?$"]
+    named = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert named == ["BI learner", "unknown: search not finished", "not reached"]
 
 
 def test_beliefs_are_drawn_if_nobody_reaches_the_level():

@@ -142,8 +142,9 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
     """Draw the median number of rounds until a learner is sure, one row per teacher.
 
     A mark with an arrow means that the learner was sure in fewer than half of the lessons; an open
-    mark means that the number is an upper bound. If no median is known, the mean belief in the
-    truth after the last round is drawn instead; an open mark is then a lower bound.
+    mark means that the number is an upper bound; a question mark means that the search for the
+    optimal lesson ended early without a lesson. If no median is known, the mean belief in the truth
+    after the last round is drawn instead; an open mark is then a lower bound.
 
     Parameters
     ----------
@@ -172,25 +173,28 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
     is_known = any(found.median_rounds is not None for found in results)
     end = 1.08 * (num_rounds + 1) if is_known else 1.02
     for number, (learner, offset) in enumerate(zip(learners, offsets, strict=True)):
-        style = {**line_style(learner, number), "linestyle": "", "markersize": 7}
-        label = f"{learner} learner"
+        style: dict[str, Any] = {**line_style(learner, number), "linestyle": "", "markersize": 7}
         for found in (found for found in results if found.learner == learner):
             place, height = found.median_rounds, heights[found.teacher] + offset
+            mark: dict[str, Any] = {} if found.is_proved else {"fillstyle": "none"}
             if not is_known:
                 place = float(found.beliefs[-1])
+            elif place is None and not found.is_proved:
+                place, mark = num_rounds + 1, {"marker": "$?$"}
             elif place is None:
                 place = num_rounds + 1
                 arrow = {"arrowstyle": "->", "color": style["color"]}
                 ax.annotate("", (place + 0.04 * end, height), (place, height), arrowprops=arrow)
-            fill = "full" if found.is_proved else "none"
-            ax.plot([place], [height], fillstyle=fill, label=label, **style)
-            label = None
-    if not all(found.is_proved for found in results):
+            ax.plot([place], [height], **style | mark)
+        ax.plot([], [], label=f"{learner} learner", **style)
+    ax.set(xlim=(0, end))
+    kinds = {(found.median_rounds is None, found.is_proved) for found in results}
+    if (not is_known, False) in kinds:
         bound = "upper bound" if is_known else "lower bound"
         ax.plot([], [], "s", color="0.4", fillstyle="none", label=bound)
-    if is_known and any(found.median_rounds is None for found in results):
-        ax.axvline(num_rounds, color="0.6", linewidth=0.8, linestyle=":")
-        ax.plot([], [], color="0.4", marker=r"$\rightarrow$", linestyle="", label="not reached")
+    if is_known and (True, False) in kinds:
+        label = "unknown: search not finished"
+        ax.plot([], [], color="0.4", marker="$?$", linestyle="", label=label)
     if is_known:
         integer_ticks(ax)
         what = f"rounds until the belief in the truth is {comparison.level:g} (median)"
@@ -198,8 +202,14 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
         ax.axvline(comparison.level, color="0.6", linewidth=0.8, linestyle=":")
         missed = f"({comparison.level:g} not reached)"
         what = f"mean belief in the truth after {counted(num_rounds, 'round')} {missed}"
+    if is_known and (True, True) in kinds:
+        ax.axvline(num_rounds, color="0.6", linewidth=0.8, linestyle=":")
+        ax.plot([], [], color="0.4", marker=r"$\rightarrow$", linestyle="", label="not reached")
+        most = num_rounds + 1 - 0.08 * end  # labels of later ticks would overlap
+        ticks = [int(tick) for tick in ax.get_xticks() if 0.0 <= tick <= most]
+        ax.set_xticks([*ticks, num_rounds + 1], [*map(str, ticks), f">{num_rounds}"])
     ax.set_yticks(list(heights.values()), list(heights))
-    ax.set(xlim=(0, end), xlabel=what, ylabel="teacher")
+    ax.set(xlabel=what, ylabel="teacher")
     ax.grid(axis="y", alpha=0.3)
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
     return ax
