@@ -199,9 +199,8 @@ def _panel(beliefs: pd.DataFrame, name: str) -> Figure:
     limits = (low - margin, high + margin)
     ax.plot(limits, limits, color=ORANGE, linewidth=1.5, zorder=1)
     ax.scatter(bi, scbi, s=14, color=BLUE, alpha=0.55, linewidths=0, zorder=2)
-    # The upper left corner, off the diagonal, is usually free of points.
     share = f"above: {percent(float(np.mean(scbi > bi)))} of {len(bi)}"
-    ax.text(0.03, 0.97, share, transform=ax.transAxes, va="top", fontsize=9, color=INK)
+    ax.set_title(share, loc="left", fontsize=9, color=INK)
     what = QUANTITIES[name]
     ax.set(xlim=limits, ylim=limits, aspect="equal", xlabel=f"BI: {what}", ylabel=f"SCBI: {what}")
     return figure
