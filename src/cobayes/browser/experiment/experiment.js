@@ -99,7 +99,8 @@ const demoEnd = lastPage(
   { rows, button: "Start again", on_finish: () => location.reload() },
 );
 const thanks = lastPage(CONFIG.thanks, { button: CONFIG.save ? "Finish" : "Download my answers", on_finish: save });
-const saved = lastPage([`Saved as ${fileName}. You may close this page.`], { button: "Download again", on_finish: save });
+const end = `Saved as ${fileName}. You may close this page.`;
+const saved = lastPage([end], { button: "Download again", on_finish: save });
 // Without an end, so that the page stays.
 const stay = { timeline: [saved], loop_function: () => true };
 

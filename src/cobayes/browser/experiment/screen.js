@@ -83,7 +83,8 @@ export function ratingForm({ problem, hypothesisOrder }, texts, send) {
     const sum = values.reduce((total, value) => total + value, 0);
     send(values.map((value) => value / sum));
   };
-  return h("form", { class: "cobayes-rating", on: { submit: finish } }, ...rows, h("div", { class: "cobayes-bar" }, hint, submit));
+  const bar = h("div", { class: "cobayes-bar" }, hint, submit);
+  return h("form", { class: "cobayes-rating", on: { submit: finish } }, ...rows, bar);
 }
 
 /** The partner's belief as bars. */
