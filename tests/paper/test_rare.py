@@ -9,6 +9,8 @@ from scipy import stats
 import cobayes as cb
 from cobayes.paper import rare
 from cobayes.paper.rare import (
+    PAPER_SQUARES,
+    QUICK_SQUARES,
     Population,
     exception_probabilities,
     propose_exponentials,
@@ -119,7 +121,23 @@ def test_splitting_and_sampling_agree_where_both_see_exceptions(tmp_path, monkey
 
 def test_scale_scales_multilevel_splitting_too(tmp_path):
     efforts = []
-    for scale in (0.01, 0.5, 1.0):
-        point = splitting_experiment(context(tmp_path, scale)).points[0]
-        efforts.append((point.num_samples, point.parameters["num_particles"]))
-    assert efforts == [(10, 64), (10, 128), (20, 256)]
+    for scale in (1e-5, 5e-4, 0.01, 0.5, 1.0, 2.0):
+        points = splitting_experiment(context(tmp_path, scale)).points
+        sizes = [point.parameters["num_data"] for point in points]
+        efforts.append((points[0].num_samples, points[0].parameters["num_particles"], sizes))
+    sizes, quick = list(rare.SPLITTING_SIZES), list(rare.QUICK_SPLITTING_SIZES)
+    up_to_30, up_to_46 = sizes[:13], sizes[:-1]
+    assert efforts == [
+        (10, 128, quick),
+        (10, 128, quick),
+        (10, 128, up_to_30),
+        (10, 128, up_to_46),
+        (20, 256, sizes),
+        (40, 512, sizes),
+    ]
+
+
+def test_a_factor_up_to_quicks_plans_the_splitting_of_quick(tmp_path):
+    quick = splitting_experiment(context(tmp_path, 0.01, is_quick=True))
+    for scale in (1e-6, QUICK_SQUARES / PAPER_SQUARES):
+        assert splitting_experiment(context(tmp_path, scale)).points == quick.points

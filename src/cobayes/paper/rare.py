@@ -35,6 +35,9 @@ _FIRST_STEP = 0.5
 
 SPLITTING_SIZES = (*range(6, 31, 2), 34, 38, 42, 46, 50)
 QUICK_SPLITTING_SIZES = (6, 10, 14, 18, 22)
+PAPER_SQUARES, QUICK_SQUARES = 10**8, 50_000
+"""The number of sampled matrices of each n x n shape: in the paper, and at quick scale."""
+
 # Estimates per shard; they share a pilot population. Squares with more than `_LARGE` rows have
 # fewer, because one estimate takes up to half a minute.
 _ESTIMATES_PER_SHARD, _LARGE_ESTIMATES_PER_SHARD, _LARGE = 5, 2, 22
@@ -46,12 +49,17 @@ def splitting_experiment(context: Context) -> Experiment:
 
     The paper has no such experiment. At scale 1 there are 20 estimates of 1 - P for each size, each
     from a population of 256 matrices. At any scale there are at least ten estimates, from which a
-    standard error is computed.
+    standard error is computed, and 128 matrices. The largest size is linear in the logarithm of the
+    scale. Up to the scale of quick's sampled squares, the sizes are those of quick.
     """
     estimates = context.setting("num_estimates", context.count(20, at_least=10, quick=10))
-    particles = context.setting("num_particles", context.count(256, at_least=64, quick=128))
+    particles = context.setting("num_particles", context.count(256, at_least=128, quick=128))
+    scales = np.log([QUICK_SQUARES / PAPER_SQUARES, 1.0])
+    ends = QUICK_SPLITTING_SIZES[-1], SPLITTING_SIZES[-1]
+    largest = np.interp(math.log(context.scale), scales, ends)
+    is_small = context.is_quick or largest == ends[0]
     points = []
-    for n in QUICK_SPLITTING_SIZES if context.is_quick else SPLITTING_SIZES:
+    for n in QUICK_SPLITTING_SIZES if is_small else (n for n in SPLITTING_SIZES if n <= largest):
         per_shard = _ESTIMATES_PER_SHARD if n <= _LARGE else _LARGE_ESTIMATES_PER_SHARD
         given = {"num_data": n, "num_particles": particles}
         points.append(Point(f"{n} x {n}", given, estimates, per_shard))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cobayes._intervals import exact_interval, proportion_stderr
 from cobayes.paper.common import draw_points, new_axes, share_intervals, words, write_section
-from cobayes.paper.rare import splitting_experiment, splitting_table
+from cobayes.paper.rare import PAPER_SQUARES, QUICK_SQUARES, splitting_experiment, splitting_table
 from cobayes.plots.house import BLUE, GREEN, GREY, INK
 from cobayes.random_matrices.sampling import expected_advantage, sample_rates_chunk
 from cobayes.report.claims import (
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-PAPER_SAMPLES = {"n-by-2": 10**10, "10-by-m": 10**8, "n-by-n": 10**8}
-QUICK_SAMPLES = {"n-by-2": 2_000_000, "10-by-m": 500_000, "n-by-n": 50_000}
+PAPER_SAMPLES = {"n-by-2": 10**10, "10-by-m": 10**8, "n-by-n": PAPER_SQUARES}
+QUICK_SAMPLES = {"n-by-2": 2_000_000, "10-by-m": 500_000, "n-by-n": QUICK_SQUARES}
 SHAPES = {
     "n-by-2": tuple((n, 2) for n in range(2, 51)),
     "10-by-m": tuple((10, m) for m in range(2, 11)),
@@ -60,9 +60,8 @@ _STRAIGHT = 0.25  # "straight": slopes over both halves of the sizes differ by l
 _SLOWLY = 0.5  # "slowly": at least this share of the quantity is left at the last size
 _MEAN_LIMIT = 0.003  # the largest accepted difference of means, in nats per round
 
-# The paper drew 10^8 square matrices of each size, and saw no exception from n = 18 on.
+# The paper saw no exception among its square matrices from n = 18 on.
 _FIRST_WITHOUT = 18
-_PAPER_SQUARES = 10**8
 # From this size on, P of square matrices is judged by splitting instead of sampling.
 _SPLIT_FROM = 8
 
@@ -251,7 +250,7 @@ def judge_no_exceptions(square: pd.DataFrame, split: pd.DataFrame) -> Claim:
     # Above the largest size in `split`, 1 - P of that size is used; it is an upper bound if 1 - P
     # falls with n.
     sizes = np.arange(_FIRST_WITHOUT - 1, square["size"].to_numpy().max() + 1)
-    at_17, *later = _PAPER_SQUARES * np.exp(-np.interp(sizes, split["size"], split.minus_log))
+    at_17, *later = PAPER_SQUARES * np.exp(-np.interp(sizes, split["size"], split.minus_log))
     error = float(np.interp(_FIRST_WITHOUT, split["size"], split.minus_log_stderr))
     factor = math.exp(family_quantile(1) * error)
     low, high = (math.exp(-sum(later) * f) for f in (factor, 1.0 / factor))
