@@ -30,6 +30,13 @@ def test_values_are_those_of_numpy():
     )
 
 
+@pytest.mark.parametrize("given", [cb.Model([[2, 1], [1, 1]]), [[2, 1], [1, 1]]])
+def test_lists_and_models_are_accepted_by_both_functions(given):
+    assert cj.scale(given) == pytest.approx(cb.scale(given).matrix)
+    assert cj.posteriors(given, [0.5, 0.5]) == pytest.approx(cb.SCBI(given).posteriors([0.5, 0.5]))
+    assert cj.scale(cb.examples["M_1"]).dtype == float
+
+
 def test_derivatives_of_the_scaling_hold_in_every_argument():
     rows, columns = np.array([1.0, 2.0, 1.5, 0.5, 1.0]), np.array([1.0, 2.5, 2.5])
 

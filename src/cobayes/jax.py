@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cobayes.errors import import_optional
+from cobayes.example_library import Example
+from cobayes.model import Model, as_model
 
 if TYPE_CHECKING:
     import jax
@@ -28,16 +30,16 @@ __all__ = ["log_likelihood", "posteriors", "scale"]
 
 
 def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Array:
-    """Scale a matrix to given row and column sums, as `cobayes.scale` does.
+    """Return a matrix scaled to given row and column sums, as in ``cobayes.scale(...).matrix``.
 
     The derivative follows from the implicit function theorem: it needs one linear system with as
     many unknowns as there are columns. Zero entries stay zero. It is an error if no matrix with
-    these zeros has the given sums.
+    these zeros has the given sums. In single precision, JAX's default, the result is float32.
 
     Parameters
     ----------
     matrix
-        (n, m), not negative.
+        (n, m), not negative: an array, nested lists or a `Model`.
     row_sums, column_sums
         (n,) and (m,), with equal totals; by default ones, and n / m each.
 
@@ -53,7 +55,7 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
     >>> jax.grad(lambda m: cj.scale(m)[0, 0])(jax.numpy.array([[2.0, 1.0], [1.0, 1.0]])).shape
     (2, 2)
     """
-    matrix = jnp.asarray(matrix, dtype=jnp.result_type(matrix, float))
+    matrix = _as_array(matrix)
     n, m = matrix.shape
     rows = jnp.ones(n) if row_sums is None else jnp.asarray(row_sums)
     columns = jnp.full(m, n / m) if column_sums is None else jnp.asarray(column_sums)
@@ -66,7 +68,7 @@ def posteriors(matrix: Any, belief: Any) -> jax.Array:
     Parameters
     ----------
     matrix
-        (n, m), data by hypotheses.
+        (n, m), data by hypotheses: an array, nested lists or a `Model`.
     belief
         (m,): the learner's belief before the datum, positive.
 
@@ -81,7 +83,7 @@ def posteriors(matrix: Any, belief: Any) -> jax.Array:
     >>> [f"{belief:.3f}" for belief in cj.posteriors([[2, 1], [1, 1]], [0.5, 0.5])[0]]
     ['0.586', '0.414']
     """
-    matrix, belief = jnp.asarray(matrix), jnp.asarray(belief)
+    matrix, belief = _as_array(matrix), jnp.asarray(belief)
     return scale(matrix, None, len(matrix) * belief / belief.sum())
 
 
@@ -145,6 +147,12 @@ def from_host(evaluate: Callable[[np.ndarray], Sequence[Any]]) -> Callable[[Any]
         return value, (gradient * tangents[0]).sum(axis=-1)
 
     return value_of
+
+
+def _as_array(matrix: Any) -> jax.Array:
+    is_labelled = isinstance(matrix, Model | Example)
+    array = jnp.asarray(as_model(matrix).matrix if is_labelled else matrix)
+    return array.astype(jnp.result_type(array, float))
 
 
 @jax.custom_jvp

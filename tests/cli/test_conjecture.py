@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from cobayes.conjecture import known_certificates
 
 
@@ -34,7 +36,8 @@ def test_an_unconfirmed_certificate_has_exit_code_1(run, tmp_path):
     assert "NOT confirmed" in result.stdout
 
 
-def test_a_missing_certificate_is_bad_input(run):
-    result = run("conjecture", "check", "nothing.json")
+@pytest.mark.parametrize("named", [(), ("nothing.json",)])
+def test_a_missing_certificate_is_bad_input(run, named):
+    result = run("conjecture", "check", *named)
     assert result.exit_code == 2
-    assert "tv-paper-matrix" in result.stderr
+    assert all(name in result.stderr for name in known_certificates())

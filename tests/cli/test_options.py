@@ -56,6 +56,8 @@ def test_too_many_arguments_are_named(run):
 
 def test_similar_names_are_suggested(run):
     assert "did you mean 'gestures'?" in run("teach", "example:gesture").stderr
+    assert "did you mean 'gestures'?" in run("examples", "gest").stderr
+    assert "Did you mean 'teach'?" in run("tech").stderr
     assert "did you mean 'bowl'?" in run("teach", "example:gestures", "-H", "Bowl").stderr
 
 

@@ -120,6 +120,12 @@ def test_ctrl_c_saves_the_shards_and_the_same_command_continues(command, run, tm
     assert "unchanged since it was built" in rest
 
 
+def test_names_separated_by_commas_are_explained(run, tmp_path):
+    result = run("reproduce", "4,5", "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "hint: separate names by spaces: 4 5." in result.stderr
+
+
 @pytest.mark.slow
 def test_another_seed_in_the_same_folder_is_refused_and_fresh_starts_over(run, tmp_path):
     few = (*SMALL, "--set", "num_matrices_exact=2")
@@ -130,6 +136,8 @@ def test_another_seed_in_the_same_folder_is_refused_and_fresh_starts_over(run, t
     assert refused.exit_code == 1
     assert "holds another run: seed is 2020 there and 9 here" in refused.stderr
     assert "--fresh" in refused.stderr
+    wider = run(*arguments[:-1], "num_matrices_exact=3")
+    assert "holds another run (made with another --scale or --set?): point" in wider.stderr
     again = run(*other, "--fresh")
     assert again.exit_code == 0
     assert ": 0/" in again.stderr

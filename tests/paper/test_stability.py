@@ -46,6 +46,18 @@ def test_every_section_has_pictures_numbers_claims_and_sizes(sections):
         assert "0 of" in section.sizes
 
 
+def test_captions_of_figure_4_state_the_noise_of_their_dots(sections):
+    section = sections[1]["figure-4"]
+    captions = [block.caption for block in section.blocks if isinstance(block, Picture)]
+    tables = [table for table in section.data.values() for _ in range(2)]
+    for caption, table, kind in zip(
+        captions, tables, ("disc", "uniform", "directions", "uniform"), strict=True
+    ):
+        error = table.success_stderr[table.kind == kind].max()
+        assert "Means of 60 teaching sequences" in caption
+        assert f"standard error of a dot is {error:.2g}." in " ".join(caption.split())
+
+
 @pytest.mark.parametrize(
     ("name", "panels"),
     [

@@ -107,6 +107,8 @@ def suggest(value: object, names: Sequence[str]) -> str:
     folded = {name.casefold(): name for name in reversed(names)}
     text = str(value)[:200].casefold()
     near = difflib.get_close_matches(text, list(folded), n=1, cutoff=0.7)
+    if not near and len(longer := [name for name in folded if name.startswith(text)]) == 1:
+        near = longer
     return f"did you mean {folded[near[0]]!r}? Otherwise {choice}" if near else choice
 
 

@@ -150,6 +150,7 @@ def _show_warning(message: Any, *_place: Any, **_more: Any) -> None:
 @click.group(
     "cobayes",
     cls=Application,
+    commands={name: click.Command(name) for name in COMMANDS},  # for "did you mean"
     epilog="Try:  cobayes teach example:diagnosis --rule both --seed 16",
     context_settings={
         "help_option_names": ["-h", "--help"],

@@ -7,6 +7,7 @@ import click
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
 from cobayes.conjecture import CertificateCheck, LimitCheck, known_certificates, load_certificate
+from cobayes.errors import CobayesError
 
 NOT_CONFIRMED = 1
 
@@ -29,7 +30,12 @@ def conjecture() -> None:
     "Certificates in cobayes:",
     *known_certificates(),
 )
-@options.argument("file", help="The file of a certificate, or a name from the list below.")
+@options.argument(
+    "file",
+    required=False,
+    metavar="FILE",
+    help="The file of a certificate, or a name from the list below.",
+)
 @options.lessons(None, "Number of lessons (default: the number in FILE).", least=100)
 @options.seed()
 @options.as_json
@@ -42,6 +48,9 @@ def check(given: Given) -> int:
     of small perturbations, the ratio of the failure rate to its conjectured upper bound, d /
     theta(h), must exceed one by six standard errors. Otherwise the exit code is 1.
     """
+    if given.file is None:
+        hint = f"give a file, or one of: {', '.join(known_certificates())}."
+        raise CobayesError("missing argument 'FILE'.", hint)
     certificate = load_certificate(given.file)
     with terminal.patience("simulating lessons"):
         outcome = certificate.check(num_lessons=given.lessons, rng=given.used_seed)

@@ -83,6 +83,11 @@ def reproduce(given: Given) -> None:
         rows = [[recipe.name, recipe.summary] for recipe in RECIPES]
         terminal.show_table(None, [("name", "<"), ("what it shows", "<")], rows)
         return
+    if several := [name for name in given.figures if "," in name]:
+        raise CobayesError(
+            f"there is no part of the report called {several[0]!r}.",
+            f"separate names by spaces: {' '.join(several[0].replace(',', ' ').split())}.",
+        )
     settings = {name: getattr(given, name) for name in ("scale", "formats", "seed", "fresh")}
     changed = {name: value for pairs in given.settings for name, value in pairs.items()}
     with (

@@ -220,9 +220,12 @@ class Ledger:
                     self.seconds[divmod(number, 1 << _SHARD_BITS)] = seconds
             self.points()  # raises an error if the plan cannot be read
             if plan is not None and (found := differences(self.plan, plan)):
+                is_other_plan = all(text.startswith("point ") for text in found)
+                made = " (made with another --scale or --set?)" if is_other_plan else ""
                 more = [f"and {len(found) - 4} more"] if len(found) > 4 else []
                 raise RunError(
-                    f"{str(self.path.parent)!r} holds another run: {'; '.join(found[:4] + more)}.",
+                    f"{str(self.path.parent)!r} holds another run{made}: "
+                    f"{'; '.join(found[:4] + more)}.",
                     "choose another folder, or run it with the original settings and code, "
                     "or start over with --fresh (fresh=True), which deletes it.",
                 )
