@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
+
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
@@ -17,6 +20,36 @@ def help_text(arguments: list[str]) -> str:
     if result.exit_code != 0:
         raise ValueError(f"cobayes {' '.join(arguments)} --help failed: {result.output}")
     return "\n".join(line.rstrip() for line in result.output.splitlines()).strip("\n")
+
+
+def help_nodes(text: str) -> list[nodes.Node]:
+    """Return a help text as nodes that wrap on a phone; its lists become definition lists."""
+    usage, *blocks = text.split("\n\n")
+    found: list[nodes.Node] = [nodes.literal_block("", usage, language="text")]
+    after_list = False
+    for block in blocks:
+        title, _, rest = block.partition("\n")
+        if not title.startswith(" "):  # "Options:", "Positional arguments:" or "Commands:"
+            found.append(nodes.paragraph("", title))
+            found.append(nodes.definition_list(classes=["options"]))
+            for item in re.split(r"\n(?=  \S)", rest):
+                term, said = re.split(r"\n|  ", item.strip(), maxsplit=1)
+                left = nodes.term("", "", nodes.literal("", term))
+                right = nodes.definition("", _paragraph(said))
+                found[-1] += nodes.definition_list_item("", left, right)
+            after_list = True
+        elif after_list:  # examples
+            found.append(nodes.literal_block("", textwrap.dedent(block), language="text"))
+        else:
+            found.append(_paragraph(block))
+    return found
+
+
+def _paragraph(text: str) -> nodes.paragraph:
+    # As literals, options keep both of their dashes.
+    parts = re.split(r"(--[\w-]+)", " ".join(text.split()))
+    words = [(nodes.literal if part[:2] == "--" else nodes.inline)("", part) for part in parts]
+    return nodes.paragraph("", "", *words)
 
 
 def all_commands() -> list[list[str]]:
@@ -39,7 +72,7 @@ class CommandHelp(SphinxDirective):
             target = "-".join(["cobayes", *words])
             section = nodes.section(ids=[target], names=[target])
             section += nodes.title("", "", nodes.literal("", " ".join(["cobayes", *words])))
-            section += nodes.literal_block("", help_text(words), language="text")
+            section += help_nodes(help_text(words))
             sections.append(section)
         return sections
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "docs" / "extensions"))
 import itertools
 import re
 
-from command_help import all_commands, help_text
+from command_help import all_commands, help_nodes, help_text
 
 
 @pytest.mark.parametrize("words", [[], *all_commands()], ids=" ".join)
@@ -27,6 +27,12 @@ def test_every_help_shows_an_example_and_says_what_it_does(words):
     examples = [line.strip() for line in epilog.splitlines() if "cobayes" in line]
     assert examples
     assert any(" ".join(["cobayes", *words]) in example for example in examples)
+
+
+@pytest.mark.parametrize("words", all_commands(), ids=" ".join)
+def test_the_page_shows_every_word_of_a_help_text(words):
+    shown = " ".join(node.astext() for node in help_nodes(help_text(words)))
+    assert shown.split() == help_text(words).split()
 
 
 @pytest.mark.parametrize("words", all_commands(), ids=" ".join)
