@@ -32,12 +32,11 @@ _SURVIVAL = 0.3
 _ACCEPTANCE = 0.3
 _FIRST_STEP = 0.5
 
-
-SPLITTING_SIZES = (*range(6, 31, 2), 34, 38, 42, 46, 50)
-QUICK_SPLITTING_SIZES = (6, 10, 14, 18, 22)
 PAPER_SQUARES, QUICK_SQUARES = 10**8, 50_000
 """The number of sampled matrices of each n x n shape: in the paper, and at quick scale."""
 
+SPLITTING_SIZES = (*range(6, 31, 2), 34, 38, 42, 46, 50)
+QUICK_SPLITTING_SIZES = (6, 10, 14, 18, 22)
 # Estimates per shard; they share a pilot population. Squares with more than `_LARGE` rows have
 # fewer, because one estimate takes up to half a minute.
 _ESTIMATES_PER_SHARD, _LARGE_ESTIMATES_PER_SHARD, _LARGE = 5, 2, 22
