@@ -1,6 +1,6 @@
 """The data prior with the highest rate of convergence.
 
-With row sums n p instead of ones, SCBI's rate for hypothesis h is
+With row sums n p instead of ones, where p is the data prior, SCBI's rate for hypothesis h is
 
     R(p; h) = min_j f_hj(p),   f_hj(p) = log(sum_i p_i z_ij) - sum_i p_i log(z_ij),
 
@@ -9,14 +9,15 @@ where z_ij = M_ij / M_ih. Every f_hj is concave in p, and for any s > 0
     f_hj(p) <= sum_i p_i g(z_ij / s),   g(r) = r - 1 - log(r),
 
 with equality at s = sum_i p_i z_ij. Each right-hand side is a linear upper bound, a "cut". The
-linear programme over all cuts found so far gives a new p. Its multipliers give an upper bound on
-the rate of every data prior.
+linear programme over all cuts found so far gives a new p. The programme's multipliers give an
+upper bound on the rate of every data prior.
 
-On a table with zeros the data that h allows are shown in proportion to p, and only hypotheses that
-allow the same data are rivals. If hypotheses allow different data, their rates depend on different
-parts of p, and the mean rate is not concave. Each set of hypotheses that allow the same data (a
-"pattern") has its own best data prior. The mean of the best rates is an upper bound; the data prior
-that is returned is the best of several mixtures of the patterns' best priors.
+On a table with zeros, the teacher of h shows the data that h allows in proportion to p, and only
+hypotheses that allow exactly these data are rivals of h. If hypotheses allow different data, their
+rates depend on different parts of p, and the mean rate is not concave. Each set of hypotheses that
+allow the same data (a "pattern") has its own best data prior. The mean of the best rates is an
+upper bound; the data prior that is returned is the best of several mixtures of the patterns' best
+priors.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 MAX_CUTS = 100
-# About log(1e-300): smaller ratios of entries, or their inverses, are out of the range of float64.
+# About log(1e-300): smaller ratios would underflow, and their inverses overflow.
 SMALLEST_LOG_RATIO = -690.0
-# On tables with zeros every datum has at least this probability, divided by the number of data: a
+# On tables with zeros every datum has at least this probability, divided by the number of data. A
 # datum that is never shown would exclude no hypothesis.
 LEAST_SHARE = 1e-6
-# See `_mixtures`: the factors, and the largest number of rotations of the patterns' order.
+# The factors in `_mixtures`, and the largest number of rotated orders of the patterns.
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 MAX_ORDERS = 30
 
@@ -136,9 +137,10 @@ def best_data_prior(
     -----
     A cutting-plane method. For two hypotheses the best data prior is positive for two data only,
     those with the largest and the smallest ratio of the columns. On tables with zeros every datum
-    keeps a probability of about 1e-6 / n, so that it is shown sometimes and excludes the hypotheses
-    that rule it out. The mean over hypotheses that allow different data is not concave in the data
-    prior: then the data prior is the best of those tried, and the gap is valid but may be large.
+    has a probability of at least about 1e-6 / n: it is then shown sometimes, and excludes the
+    hypotheses that rule it out. If hypotheses allow different data, their mean rate is not concave
+    in the data prior. The result is then the best of several data priors; the gap is valid, but may
+    be large.
 
     Examples
     --------
@@ -147,7 +149,7 @@ def best_data_prior(
     >>> [round(float(share), 2) for share in best.data_prior]
     [0.66, 0.0, 0.34]
     >>> matrix = [[0.6, 0.3], [0.3, 0.3], [0.1, 0.4]]
-    >>> rule = cb.SCBI(matrix, data_prior=best.data_prior)  # teaches by it
+    >>> rule = cb.SCBI(matrix, data_prior=best.data_prior)  # teaches with it
     """
     task = matrix.task if isinstance(matrix, Rule) else as_task(matrix)
     model = task.model
@@ -251,7 +253,7 @@ def _patterns(matrix: Array, taught: list[int]) -> list[_Pattern]:
         if rivals.any():
             ratios = logs[rows][:, rivals] - logs[rows, h][:, None]
             pattern = found.setdefault(rows.tobytes(), _Pattern(rows, []))
-            # The rate does not depend on the scale of columns: the largest ratio becomes one.
+            # The rate does not depend on the scale of columns; each largest ratio is set to one.
             pattern.ratios.append(ratios - ratios.max(axis=0))
             if pattern.ratios[-1].min() < SMALLEST_LOG_RATIO:
                 raise CobayesError(
@@ -301,10 +303,10 @@ def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[
 
 
 def solve_programme(cuts: Array, owners: list[int], least: float) -> Any:
-    """Maximise the mean over h of min_k sum_i p_i cuts_ki over distributions p, all p_i >= least.
+    """Find the distribution p that maximises the mean over h of min_k sum_i p_i cuts_ki.
 
-    The minimum is over the cuts k with ``owners[k] == h``. In the result, ``x`` contains p and then
-    the minimum of each h.
+    Every p_i is at least `least`. The minimum is over the cuts k with ``owners[k] == h``. In the
+    result, ``x`` contains p and then the minimum of each h.
     """
     count, size = cuts.shape
     groups = max(owners) + 1

@@ -1,4 +1,4 @@
-"""Time to certainty: the highest rate of any teacher, rates in lessons, predicted rounds."""
+"""Time to certainty: the highest rate of any teacher, measured rates, predicted rounds."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ LEVEL = 1.0 - 1e-5
 # Grid for the random walk: points per root-mean-square step, and the largest number of points. With
 # 12 points the mean overshoot was within 0.5 % of that with 100 points, on eight random tables.
 CELLS, MOST_CELLS = 12, 20_000
-# Smallest mean step, per root-mean-square step. On three tables with mean steps of 0.0075 to 0.015
-# this mean changed the overshoot by less than 1 %.
+# Smallest mean step, per root-mean-square step. On three tables with mean steps of 0.0075 to 0.015,
+# raising the mean step to this number changed the overshoot by less than 1 %.
 LEAST_DRIFT = 0.02
 
 
@@ -86,7 +86,7 @@ def choosing_rate(rule: Rule | MatrixLike, hypothesis: SupportsIndex | str) -> C
     Notes
     -----
     The value of the linear programme ``max_p min_j sum_d p_d log(A_dh / A_dj)`` with A the
-    likelihood in the limit of certainty; see docs/beyond.md. A teacher who draws its data has p =
+    likelihood in the limit of certainty; see docs/beyond.md. If the teacher draws its data, p is
     column h of A.
 
     Examples
@@ -152,7 +152,7 @@ def empirical_rate(
     is estimated by the slope between two late rounds, on which early rounds have no influence.
 
     The log-odds are determined by the rival that is hardest to tell from the truth. If two rivals
-    are nearly equally hard, either may be the harder one for some thousand rounds, and the slope is
+    are nearly equally hard, either may be the harder one for thousands of rounds, and the slope is
     too small by about the standard deviation of the difference between their log-odds, divided by
     the number of rounds. The standard error does not include this bias; more rounds reduce it.
 
@@ -191,8 +191,8 @@ class PredictedRounds:
         Mean (in nats) and variance of the change in one round of the log-odds against the hardest
         rival, in the limit of certainty.
     overshoot : float
-        The mean amount, in nats, by which the log-odds against that rival exceed the log-odds of
-        the level in the round in which they first exceed it (the renewal constant).
+        The mean excess of the log-odds against this rival over the log-odds of the level, in nats,
+        in the round in which they first exceed it.
     level : float
         The learner is sure when its belief exceeds this.
     hypothesis, rival : str
@@ -327,7 +327,7 @@ class _Walks(NamedTuple):
     rivals : list of int
         The positions of these rivals.
     climbs, means, overshoots : ndarray
-        Distance of each walk from the level at the start, mean step, and mean overshoot, in nats.
+        Each walk's distance from the level at the start, mean step, and mean overshoot, in nats.
     covariance : ndarray
         The covariance matrix of the steps.
     """

@@ -132,8 +132,8 @@ def exact_rounds(
     Parameters
     ----------
     rule
-        The rule of teacher and learner, who share the prior, on a matrix, a task or a world; a
-        matrix means `SCBI` of it.
+        The rule of teacher and learner, who share the prior. It is made from a matrix, a task or a
+        world; a matrix means `SCBI(matrix)`.
     hypothesis
         The hypothesis that is taught, by position or label.
     num_rounds
@@ -212,7 +212,7 @@ def moments_on_task(
         require_affordable(
             f"round {k + 1} of {num_rounds} with about {growth * len(atoms):.3g} beliefs",
             "take fewer rounds, or use cobayes.simulate.",
-            seconds=ATOM_SECONDS * growth * len(atoms) * num_threads(),  # one thread
+            seconds=ATOM_SECONDS * growth * len(atoms) * num_threads(),  # this code uses one thread
             num_bytes=(ATOM_BYTES + 32.0 * len(log_prior)) * growth * len(atoms),
         )
         after: dict[tuple[State, bytes], tuple[Array, float]] = {}

@@ -1,4 +1,4 @@
-"""The invariants of the proofs, computed exactly on any model; the inverse update."""
+"""The invariants of the paper's proofs, checked by exact computation; the inverse of the update."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class InvariantReport:
     mean_ratios : ndarray
         Mean of theta(j) / theta(h) when h is taught, (k + 1, m).
     uniform_mean : ndarray
-        Mean belief under uniform data, or the data that `check_invariants` takes instead,
+        Mean belief under uniform data, or under the data that `check_invariants` takes instead,
         (k + 1, m).
     uniform_spread : ndarray
         Mean squared distance from the uniform belief under the same data, (k + 1,).
@@ -171,10 +171,10 @@ def check_invariants(
     With theta the belief: while h is taught, the mean of theta(h) never decreases and the means of
     theta(j) / theta(h) are constant. Under uniform data (all equally likely, whatever is true) the
     mean belief is constant, and the mean squared distance from the uniform belief never falls.
-    `SCBI` has all four invariants. `BI` has the first two, but not the third. A rule with a data
-    prior is checked with data from this prior instead of uniform data. On a table with zeros the
-    data are as equally frequent as the zeros allow at the learner's belief (see `scaling_blocks`),
-    and the second invariant is that the mean ratios never rise.
+    `SCBI` has all four invariants, `BI` only the first two. A rule with a data prior is checked
+    with data from this prior instead of uniform data. On a table with zeros, the data are as
+    equally frequent as the zeros allow at the learner's belief (see `scaling_blocks`), and the
+    second invariant is that the mean ratios never rise.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def check_invariants(
     Returns
     -------
     InvariantReport
-        Which invariants hold, and the largest deviation from each.
+        Which invariants hold, and the largest violation of each.
 
     Notes
     -----
@@ -270,7 +270,7 @@ def check_invariants(
             tolerance,
         ),
         Invariant(
-            f"the mean ratio of any belief to that in {name!r} {constancy} while it is taught",
+            f"the mean ratio of another belief to that in {name!r} {constancy} while it is taught",
             "proof of Theorem 3.5",
             float(drift),
             tolerance,

@@ -1,4 +1,4 @@
-"""Distributions of beliefs with finitely many atoms, and the operator Psi, one round of teaching.
+"""Distributions of beliefs with finitely many atoms; the operator Psi, a round of teaching.
 
 After k rounds a learner's belief is random: one atom for every sequence of data. `push` returns the
 distribution after one more round of teaching, `push_data` after one more datum from a fixed
@@ -37,14 +37,14 @@ Chances = Callable[[Array, Array], Array]
 # Log-beliefs exceed zero by rounding errors at most; a larger excess shows that beliefs were given
 # instead of logarithms.
 LARGEST_LOG = 1e-6
-# The largest size of a measure, in numbers (80 MB, which take seconds to compute), and the size of
-# the blocks of likelihoods that are computed together.
+# The largest number of float64 values in a measure (80 MB, which take seconds to compute) and in a
+# block of likelihoods that are computed together.
 MOST_NUMBERS, BLOCK_NUMBERS = 10_000_000, 400_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AtomicMeasure:
-    """A probability measure on beliefs with finitely many atoms.
+    """A probability measure on the set of beliefs, with finitely many atoms.
 
     Make a measure with `at` or `from_atoms`; every method returns a new measure.
 
@@ -80,7 +80,7 @@ class AtomicMeasure:
                 "use AtomicMeasure.from_atoms(weights, beliefs), which takes lists and beliefs, or "
                 "AtomicMeasure.at(belief) for one atom.",
             )
-        # Copies, so that the caller's arrays do not change.
+        # Copies, so that the caller's arrays stay writeable.
         object.__setattr__(self, "weights", weights.copy())
         object.__setattr__(self, "log_beliefs", logs.copy())
         freeze(self)
@@ -156,7 +156,7 @@ class AtomicMeasure:
         is_excluded = self.log_beliefs[:, column] == -np.inf
         if is_excluded.any():
             raise CobayesError(
-                f"{int(is_excluded.sum())} of {len(self)} atoms, of weight "
+                f"{int(is_excluded.sum())} of {len(self)} atoms, of total weight "
                 f"{self.weights[is_excluded].sum():.3g}, rule out the hypothesis to teach, "
                 f"{own.model.hypotheses[column]!r}; no data raise a belief of zero, so teaching "
                 "is impossible.",
@@ -239,7 +239,7 @@ class AtomicMeasure:
             raise CobayesError(
                 f"the function fails when it is given one belief, an array of shape "
                 f"{table[0].shape}, or returns arrays of different shapes: {error}.",
-                "it takes one belief at a time, such as lambda belief: belief[0] ** 2.",
+                "give a function of one belief, such as lambda belief: belief[0] ** 2.",
             ) from error
         if values.dtype.kind not in "biufc":
             raise CobayesError(
@@ -370,7 +370,7 @@ def _even_shares(rule: Rule, belief: Array) -> Array:
 def _checked_beliefs(
     beliefs: Sequence[Any] | ArrayLike, hypotheses: Iterable[object] | None
 ) -> tuple[tuple[str, ...] | None, Array]:
-    """Validate one belief per atom; return their labels, if there are any, and a table (a, m)."""
+    """Return the labels of the hypotheses, or None, and the validated beliefs, (a, m)."""
     rows: list[Any] = list(beliefs) if isinstance(beliefs, Iterable) else [beliefs]
     first: Any = rows[0] if rows else None
     if not hasattr(first, "__len__") or isinstance(first, str | bytes):
@@ -390,7 +390,7 @@ def _checked_beliefs(
 
 
 def _joined_labels(own: tuple[str, ...] | None, other: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the common labels of a measure and a rule; None and positions match any labels."""
+    """Return the common labels of a measure and a rule; positions or None match any labels."""
     positions = tuple(map(str, range(len(other))))
     if own is None or own in (positions, other):
         return other

@@ -26,8 +26,8 @@ Kind = Literal["bi", "scbi"]
 
 # |e| below which e - log(1 + e) comes from a series.
 _NEAR = 0.3
-# A divergence is a difference of two means of logarithms. If it is smaller than this share of one
-# plus the largest logarithm, it is computed again without cancellation.
+# A divergence is a difference of two means of logarithms. If it is smaller than this number times
+# (1 + the largest absolute logarithm), it is computed again without cancellation.
 _CANCELLATION = 1e-2
 # The number of entries in a block of pairs that are computed together (8 MB).
 _BLOCK_ENTRIES = 1 << 20
@@ -188,9 +188,10 @@ def m_sharp(rule: SCBI | MatrixLike, hypothesis: SupportsIndex | str) -> Array:
 def divergences(
     rule: Rule | MatrixLike, hypothesis: SupportsIndex | str | None, prior: Distribution | None
 ) -> Array:
-    """Return the log-odds that h gains over j per round in the limit of certainty, (taught, m).
+    """Return the growth of the log-odds of each taught h against each j, (taught, m).
 
-    In nats. Infinite if j is h or has prior zero; NaN if h has prior zero.
+    In nats per round, in the limit of certainty about h. Infinite if j is h or has prior zero; NaN
+    if h has prior zero.
     """
     own = as_rule(rule)
     if own.task is not own.model:
