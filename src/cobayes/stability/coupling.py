@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# If fewer pairs than this end at the taught hypothesis, the standard deviation of the pairs
-# underestimates the error.
+# If the teacher ends at the taught hypothesis in fewer pairs than this, the standard deviation of
+# the pairs underestimates the error.
 FEW = 30
 # The number of pairs that one call of the native core draws.
 PAIRS_PER_CALL = 1 << 16
@@ -43,7 +43,7 @@ PAIRS_PER_CALL = 1 << 16
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coupling:
-    """Where teacher and learner converge to ("end at") if both see the same data.
+    """The hypotheses that teacher and learner converge to ("end at") if both see the same data.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Coupling:
         errors. Row i of C is divided by its sum, which estimates the prior of i, and not by the
         prior itself: the errors are then several times smaller. Row i is NaN if its sum is zero.
     num_lessons, num_unfinished : int
-        The number of pairs, and the number of those in which no agent was sure after `max_rounds`.
+        The number of pairs, and of pairs in which no agent was sure after `max_rounds` rounds.
     teacher_prior, learner_prior : ndarray
         The two priors, (m,) each.
     model : Model
@@ -95,8 +95,8 @@ class Coupling:
         if self.teacher_prior[h] == 0.0:
             raise unteachable(name, "teacher's prior")
         taught = float(self.matrix[h].sum())
-        # Last beliefs are not exactly 0 or 1, so row h of C is positive even if in no pair the
-        # teacher ended at h.
+        # Last beliefs are not exactly 0 or 1, so row h of C is positive even if the teacher never
+        # ended at h.
         num_taught = round(taught * self.num_lessons)
         if num_taught < 1:
             raise CobayesError(
@@ -177,9 +177,9 @@ def coupling(
     learner_rule, learner_prior
         The learner's actual rule and prior (default: what the teacher assumes).
     level
-        A pair is finished when either agent's belief in some hypothesis exceeds this. This agent
-        ends at that hypothesis; the other agent ends at each hypothesis with the probability of its
-        current belief.
+        A pair is finished when either agent's belief in some hypothesis exceeds this level. That
+        agent ends at the hypothesis; the other agent ends at each hypothesis with the probability
+        of its current belief.
     max_rounds
         The largest number of rounds of a pair.
     rng
@@ -233,15 +233,14 @@ def coupling(
     return Coupling(*found, np.exp(own), np.exp(theirs), model, most)
 
 
-# The matrix, its standard errors, its lower and upper bounds, the confusion matrix and its standard
-# errors, (m, m) each; the number of lessons, and of unfinished ones.
+# The first eight fields of `Coupling`: six arrays (m, m), and two numbers of lessons.
 Found = tuple[Array, Array, Array, Array, Array, Array, int, int]
 
 
 def _by_pairs(
     pair: Agents, law: Array, count: int, level: float, max_rounds: int, rng: Any
 ) -> Found:
-    """Estimate the coupling from data that both agents expect, drawn from the data prior."""
+    """Estimate the coupling from pairs that see data from `law`, the common data prior."""
     own, other = pair.teacher.core, pair.learner.core
     assert own is not None
     assert other is not None

@@ -1,8 +1,8 @@
 """An interval that is proved to contain the success rate, without sampling.
 
-Let t and l be the beliefs in the taught hypothesis h of teacher and learner after some data. Under
-independent data from the data prior both are martingales that end at zero or one, so for every
-finite tree of sequences of data
+Let t and l be the teacher's and the learner's belief in the taught hypothesis h after some data. If
+the data are independent draws from the data prior, t and l are martingales that end at zero or one,
+so for every finite tree of sequences of data
 
     E (t + l - 1)^+  <=  theta^T(h) * success(h)  <=  E min(t, l),
 
@@ -64,7 +64,7 @@ class SuccessEnclosure(Result):
     Attributes
     ----------
     lower, upper : float
-        Its ends, rounded outwards.
+        The ends of the interval, rounded outwards.
     num_leaves : int
         The number of leaves of the tree of data.
     num_rounds : int
@@ -168,7 +168,7 @@ def success_enclosure(
     if theirs[position] == 0.0:
         return SuccessEnclosure(0.0, 0.0, 1, 0, name)
     count = float(max_leaves) if max_leaves < 10**300 else 1e300
-    # A single datum changes no belief; with more data a full tree of depth 10^6 has more than
+    # If there is only one datum, it changes no belief; else a full tree of depth 10^6 has more than
     # 10^300 leaves.
     depth = 0 if model.num_data == 1 else min(depth, 10**6)
     if depth * math.log(model.num_data) < math.log(count):
@@ -192,8 +192,8 @@ class _Leaves(NamedTuple):
     log_weights, rounds : ndarray
         The logarithm of a leaf's probability under the data prior, and its depth, (a,).
     taught, believed : ndarray
-        The beliefs of teacher and learner, (a, m'), each over the m' hypotheses that its prior
-        allows.
+        The beliefs of teacher and learner, (a, m'), each over the m' hypotheses with a positive
+        prior of that agent.
     taught_errors, believed_errors : ndarray
         Bounds on the distances of these beliefs from the exact ones, in Hilbert's metric, (a,).
     """
@@ -206,12 +206,10 @@ class _Leaves(NamedTuple):
     believed_errors: Array
 
     def chosen(self, which: NDArray | slice) -> _Leaves:
-        """Return the leaves at some positions."""
         return _Leaves(*(cast(Any, values[which]) for values in self))
 
     @classmethod
     def joined(cls, parts: list[_Leaves]) -> _Leaves:
-        """Return the leaves of several sets as one set."""
         return cls(*(cast(Any, np.concatenate(values)) for values in zip(*parts, strict=True)))
 
 
@@ -240,7 +238,7 @@ class _Agent:
         self.rule = SCBI(part, data_prior=self.data_prior)
         self.prior, self.position = prior[kept], int(np.searchsorted(kept, position))
         logs = np.log(part.matrix)
-        # The largest log cross-ratio is the largest spread, over rows, of a difference of columns.
+        # The largest log cross-ratio: the largest range of the difference of two columns of `logs`.
         spread = max(
             float(np.ptp(logs[:, j : j + 1] - logs[:, j + 1 :], axis=0).max(initial=0.0))
             for j in range(logs.shape[1])
@@ -248,7 +246,7 @@ class _Agent:
         self.most_growth = math.cosh(min((spread + 1e-12) / 4.0, 300.0)) ** 2
 
     def expand(self, beliefs: Array, errors: Array) -> tuple[Array, Array]:
-        """Return posteriors (a, n, m') and error bounds (a,), NaN where none is proved."""
+        """Return posteriors (a, n, m') and error bounds (a,), NaN where no bound is proved."""
         matrix, share = self.rule.model.matrix, self.data_prior
         num_data, num_hypotheses = matrix.shape
         likelihoods = _core.exp(self.rule.respond_many(_core.log(beliefs)))
@@ -265,8 +263,7 @@ class _Agent:
         rows[~is_normal] = 1.0
         rows /= rows.sum(axis=2, keepdims=True)
         columns = (share[:, None] * rows).sum(axis=1)
-        # Every number above is a sum of positive terms, so its relative rounding error is at most
-        # this.
+        # Every number above is a sum of positive terms, so this bounds its relative rounding error.
         rounding = 2.0 * (num_data + num_hypotheses + 8) * EPSILON
         apart = np.log(columns / beliefs)
         residual = apart.max(axis=1) - apart.min(axis=1) + 2.0 * rounding
@@ -318,7 +315,6 @@ class _Tree:
         self.depth = int((leaves.rounds % (depth + 1)).max())
 
     def interval(self) -> tuple[float, float]:
-        """Return the enclosure of the success rate."""
         teacher, learner = self.agents
         prior = float(teacher.prior[teacher.position] / teacher.prior.sum())
         start = float(learner.prior[learner.position] / learner.prior.sum())

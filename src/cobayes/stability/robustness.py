@@ -46,7 +46,7 @@ class Robustness(Result):
     directions : ndarray
         Directions in which the learner's prior was moved, of length one, (k, m).
     distances : ndarray
-        Distances by which it was moved, (k,): the radius, or less at the border of the simplex.
+        Distances by which the prior was moved, (k,): the radius, or less at the simplex's border.
     moved_priors : ndarray
         The learner's priors after the moves, (k, m).
     moved_rates : tuple of SuccessRate
@@ -57,8 +57,8 @@ class Robustness(Result):
     worst_rate : SuccessRate
         The success rate in this direction, from new lessons.
     teacher_prior, learner_prior : ndarray
-        The prior that the teacher assumes, from which the learner's prior is moved, and the given
-        learner's prior, (m,) each.
+        The prior that the teacher assumes, where all moves start, and the given learner's prior,
+        (m,) each.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
     Parameters
     ----------
     num_hypotheses
-        m; three give a triangle for a map.
+        m; a map needs three.
     divisions
         The number of steps along an edge.
     margin
@@ -280,7 +280,7 @@ def _directions(m: int, hypothesis: int, num_random: int, rng: np.random.Generat
         centred = np.eye(m) - 1.0 / m
         centred /= np.linalg.norm(centred, axis=1, keepdims=True)
         found.extend(sign * step for step in centred for sign in (1.0, -1.0))
-    # Normal vectors minus their mean are uniformly distributed over the directions of the simplex.
+    # Normal vectors, each minus the mean of its entries, have uniformly distributed directions.
     steps = rng.standard_normal((num_random, m))
     steps -= steps.mean(axis=1, keepdims=True)
     found.extend(steps / np.linalg.norm(steps, axis=1, keepdims=True))

@@ -175,7 +175,7 @@ def success_rate(
         prior, see `coupling`.
     level
         A lesson stops when the teacher's estimate of the belief in the taught hypothesis exceeds
-        this; a coupled pair, when the belief of either agent in any hypothesis does.
+        this. A coupled pair stops when either agent's belief in any hypothesis exceeds it.
     max_rounds
         The largest number of rounds of a lesson; `lower` and `upper` bound the effect of this limit
         on the rate.
@@ -250,7 +250,7 @@ def success_rates(
     Returns
     -------
     list of SuccessRate
-        One for each learner, in their order.
+        One rate for each learner, in the given order.
 
     Examples
     --------
@@ -290,8 +290,8 @@ def _rates(
     found = []
     for pair, beliefs, is_known in zip(pairs, ends.believed, ends.is_known, strict=True):
         if common_law(pair.teacher, pair.learner) is not None:
-            # By Proposition 5.1 the bounds that follow from the priors of a lesson also follow from
-            # the last beliefs of an unfinished lesson.
+            # By Proposition 5.1, Frechet's bounds also hold for the rest of an unfinished lesson,
+            # with the last beliefs as priors.
             lower, upper = frechet(ends.taught[:, h], beliefs[:, h])
         else:
             lower = np.where(is_known, beliefs[:, h], 0.0)

@@ -48,8 +48,8 @@ class Ends(NamedTuple):
     is_finished : ndarray
         Whether the teacher was sure, (num_lessons,).
     is_known : ndarray
-        Whether the last belief of a learner is the probability of each hypothesis that it may end
-        at, (K, num_lessons).
+        Whether a learner's last belief gives the probability that it ends at each hypothesis,
+        (K, num_lessons).
     """
 
     taught: Array
@@ -118,7 +118,7 @@ def teach_until_sure(
 ) -> Ends:
     """Teach a hypothesis until the teacher is sure, and show all learners the same data.
 
-    All pairs, from `as_agents`, have the same teacher, teacher's prior and hypothesis. If a
+    All pairs (made by `as_agents`) have the same teacher, teacher's prior and hypothesis. If a
     learner's belief is a martingale under the data of a teacher who is sure, its probability of
     success is its belief in the hypothesis, and more data are not needed. If two SCBI agents expect
     different data, because of zeros in a table or of different data priors, the teacher continues
