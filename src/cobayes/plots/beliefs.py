@@ -185,7 +185,7 @@ def plot_belief_bars(
     ax.set(ylim=(0.0, 1.0), xlim=(-0.6, len(rounds) - 0.4), ylabel="belief")
     _name_rounds(ax, trace)
     if instance(legend, (bool, np.bool_), "legend", "True or False"):
-        # Listed from the top down, in the order of the parts of a bar.
+        # The legend lists the parts of a bar from the top down.
         place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         ax.legend(reverse=True, frameon=False, fontsize="small", **place)
     return ax
@@ -203,8 +203,8 @@ def plot_belief_curves(
     Parameters
     ----------
     lessons
-        A lesson, several, or a mapping from the names in the legend to lessons; arrays of beliefs
-        of shape (rounds + 1, m) are accepted, too.
+        A lesson, a list of lessons, or a mapping from names for the legend to lessons. Instead of a
+        lesson, an array of beliefs of shape (rounds + 1, m) is accepted, too.
     hypothesis
         Draw the belief in this hypothesis (default: the taught hypothesis).
     log
@@ -285,7 +285,7 @@ def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
     """
     lessons = items(lessons, "lessons", "lessons", Lesson, least=1)
     num_panels = len(lessons) + (len(lessons) > 1)
-    # Space for a name below every bar, up to about two hundred bars.
+    # Wide enough for a label below every bar, up to about two hundred bars.
     longest = max(lesson.num_rounds for lesson in lessons)
     width = min(max(7.2, 2.0 + 0.13 * longest), 26.0)
     with style():

@@ -90,7 +90,7 @@ def style() -> AbstractContextManager[Any]:
 
 
 def line_style(name: str, position: int) -> dict:
-    """Return the style of the curve of SCBI or BI, or of another curve by its position."""
+    """Return the style of a curve: by its name for SCBI and BI, else by its position."""
     return dict(RULE_STYLES.get(name, OTHER_STYLES[position % len(OTHER_STYLES)]))
 
 
@@ -114,7 +114,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 3.6)) -> Axes:
-    """Return the user's Axes in the common style, or Axes of a new figure of a size in inches."""
+    """Return the given Axes in the common style, or Axes of a new figure; `size` is in inches."""
     import_optional("matplotlib", "plots", "a picture")
     import matplotlib.pyplot as plt
     from matplotlib.axes import Axes
@@ -131,7 +131,7 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 3.6)) -> Axes
 
 
 def color_limits(limits: tuple[float, float]) -> tuple[float, float]:
-    """Return the values of the darkest and the lightest colour, or raise an error."""
+    """Return `limits`, the values of the darkest and the lightest colour, as two numbers."""
     found = as_floats(limits, copy=False, name="limits").tolist()
     if not isinstance(found, list) or len(found) != 2:
         raise CobayesError(f"limits is {limits!r}; expected two numbers.")

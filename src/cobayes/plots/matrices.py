@@ -15,7 +15,7 @@ from cobayes.plots.house import COLORMAP, axes_or_new, color_limits, shorten_lab
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# The largest numbers of rows and columns with written entries, and of rows or columns with labels.
+# Entries are written up to these numbers of rows and columns; labels, up to this number of either.
 _MAX_WRITTEN_ROWS, _MAX_WRITTEN_COLUMNS, _MAX_NAMED = 12, 8, 40
 
 

@@ -73,7 +73,7 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_calibration(calibration: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw observed against predicted frequencies of options, with 95 % bands of replicated data.
+    """Draw observed against predicted frequencies, with bands for 95 % of replicated data.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ PAPER_MOVES = ("left", "up", "right")
 KING_MOVES = (*FOUR_MOVES, "up-left", "up-right", "down-left", "down-right")
 
 BYTES_PER_SQUARE = 500.0
-"""Memory of a world, measured with four moves, two goals and a million squares."""
+"""Memory of a world per square, measured with four moves, two goals and a million squares."""
 
 
 class GridWorld(World):

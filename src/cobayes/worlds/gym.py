@@ -144,8 +144,7 @@ class GridWorldEnv(gymnasium.Env):
         return {
             "square": np.array(self._path[-1], dtype=np.int64),
             "goal": self._goal,
-            # By rounding, a belief of one may exceed the space's bound by one unit in the last
-            # place.
+            # Rounding may raise a belief of one above one, the bound of the observation space.
             "belief": np.clip(self._learner.belief, 0.0, 1.0),
         }
 

@@ -63,8 +63,8 @@ def plan_walk(
     extra_moves
         The largest number of moves in addition to the shortest walk.
     beam_width
-        The largest number of partial walks of equal length that the search keeps, the likeliest
-        ones. If it drops any, a warning says that a better walk may exist.
+        The search keeps at most this number of partial walks of each length, the likeliest ones.
+        If it drops any, a warning says that a better walk may exist.
 
     Returns
     -------
@@ -73,9 +73,9 @@ def plan_walk(
 
     Notes
     -----
-    Under SCBI a walk d_1, ..., d_k has probability ``n**-k theta_k(h) / theta_0(h)`` for any
-    matrices of the rounds, because the column sums of the scaled matrix are ``n theta``. Of several
-    walks with equal probability the first in the order of the moves is returned.
+    Under SCBI a walk d_1, ..., d_k has probability ``n**-k theta_k(h) / theta_0(h)``, whatever the
+    matrices of the rounds are, because the column sums of the scaled matrix are ``n theta``. If
+    several walks are equally probable, the first in the order of the moves is returned.
 
     Examples
     --------
