@@ -68,7 +68,6 @@ class Result:
 
 
 def _plain(value: Any) -> Any:
-    """Return an attribute of a result as a value that JSON can represent."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, np.ndarray):
@@ -154,7 +153,7 @@ def dataset(
 
 
 MOST_SHOWN = 20
-"""The number of rows and columns of a longer table that a notebook shows."""
+"""A notebook shows this number of rows, and of columns, of a longer table."""
 
 
 def shown(values: Sequence[Any], keep: int = 0) -> list[Any]:
@@ -267,7 +266,7 @@ def write_csv(
 
 
 def as_path(path: Any, verb: str) -> Path:
-    """Return the path of a file to "read" or "write", or raise an error about the value."""
+    """Return `path` as a Path, or raise an error; `verb` is "read" or "write"."""
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else ""
     if not isinstance(text, str) or not Path(text).name or "\0" in text:
         raise CobayesError(

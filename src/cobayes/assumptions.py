@@ -155,7 +155,7 @@ def proportional_columns(matrix: NDArray[np.float64]) -> list[list[int]]:
 
 
 def first_equal(rows: NDArray[np.float64], tolerance: float) -> NDArray[np.intp]:
-    """Return for each row the position of an equal row; all rows that are equal get the same one.
+    """Return for each row the position of an equal row, the same position for all equal rows.
 
     Rows are equal when no entry differs by more than the tolerance; minus infinity equals only
     itself. Rows are sorted by their projections onto one direction, and only rows with nearly equal

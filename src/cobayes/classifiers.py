@@ -25,8 +25,8 @@ def model_from_classifiers(
     """Return the model whose data are labelled points and whose hypotheses are classifiers.
 
     A labelled point is a datum such as "point 7 is a cat". The entry is the probability that the
-    classifier gives to that label at that point. A teacher who shows the best data explains one
-    classifier among the others.
+    classifier gives to that label at that point. A teacher of a classifier shows labelled points
+    that distinguish it from the others.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def model_from_classifiers(
     points
         The points that may be shown, (p, features).
     true_labels
-        The label of each point, for instance the prediction of the classifier to explain: each
-        point is then one datum, and the data of a lesson are rows of `points`. By default every
-        pair of a point and a class is a datum.
+        The label of each point, for instance the prediction of the classifier to explain. Each
+        point is then one datum, and datum i is row i of `points`. By default every pair of a point
+        and a class is a datum.
     names
         Names of the points; by default the index of a DataFrame, else numbers.
     smallest
@@ -59,8 +59,8 @@ def model_from_classifiers(
     >>> cb.model_from_classifiers(fitted, points).data[:4]
     ('0: 0', '0: 1', '1: 0', '1: 1')
 
-    Two points, with the labels that classifier "0.1" predicts, that explain this classifier to a
-    reader who uses the probabilities without normalisation:
+    Plan two points, with the labels that classifier "0.1" predicts, to explain this classifier to
+    a reader who uses the probabilities without normalisation:
 
     >>> true_labels = fitted["0.1"].predict(points)
     >>> model = cb.model_from_classifiers(fitted, points, true_labels=true_labels)

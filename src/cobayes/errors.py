@@ -41,7 +41,7 @@ class CobayesError(ValueError):
 
 
 class ConvergenceError(CobayesError):
-    """The scaling did not reach the tolerance; the unconverged result is attached.
+    """A computation did not reach its tolerance; a scaling's unconverged result is attached.
 
     Attributes
     ----------

@@ -226,7 +226,7 @@ class Model(Task):
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Model:
-        """Undo `to_dict`."""
+        """Make a model from the content that `to_dict` returned."""
         if "matrix" not in instance(content, Mapping, "content", "a mapping, as to_dict makes it"):
             raise CobayesError(
                 f"there is no entry 'matrix'; found {label_rules.shorten(tuple(content))}."
@@ -273,7 +273,7 @@ class Model(Task):
 def _read_table(
     matrix: Any, data: Any = None, hypotheses: Any = None, *, empty_allowed: bool = False
 ) -> tuple[NDArray[np.float64], tuple[str, ...], tuple[str, ...]]:
-    """Return the entries of a table, a float64 matrix, and the labels of its rows and columns.
+    """Return a table as a float64 matrix, and the labels of its rows and of its columns.
 
     Parameters
     ----------

@@ -46,8 +46,8 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     are recognised; if the separator is not a comma, 0,25 is read as 0.25. A first column of numbers
     is a hypothesis, unless its heading is empty or "datum". JSON (``.json``) contains ``{"matrix":
     [[...]], "data": [...], "hypotheses": [...]}`` (the labels may be missing), a list of rows, or
-    the output of pandas with ``orient="split"``. In Parquet (``.parquet``) the index contains the
-    data.
+    the output of pandas with ``orient="split"``. In Parquet (``.parquet``) the index contains
+    the labels of the data.
 
     Parameters
     ----------
