@@ -34,8 +34,8 @@ extensions = [
     "repository_links",
     "live_figure",
 ]
-# A test builds the pages alone: the gallery's code is run by another test, and the highlighted
-# source of every module takes a quarter of the time.
+# A test builds the pages alone. Another test runs the gallery's code, and the highlighted source of
+# every module would take a quarter of the time.
 PAGES_ONLY = os.environ.get("COBAYES_DOCS_PAGES_ONLY") == "1"
 if not PAGES_ONLY:
     extensions.append("sphinx.ext.viewcode")
@@ -93,7 +93,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1,
     "plot_gallery": not PAGES_ONLY,
     "image_srcset": ["2x"],
-    # Tables and models are shown, addresses of objects are not.
+    # Results with HTML, such as tables, are shown; others, such as addresses of objects, are not.
     "capture_repr": ("_repr_html_",),
     "thumbnail_size": (480, 336),
     "reset_modules": ("matplotlib", use_house_style),

@@ -123,7 +123,7 @@ def draw_lesson() -> None:
 
 
 def draw_trees() -> None:
-    """The maple of the tutorial: one lesson, and the rounds of many lessons."""
+    """The maple of the tutorial: one lesson, and the rounds that many lessons need."""
     counts = pd.DataFrame(
         [(40, 42, 41, 40), (4, 6, 36, 20), (38, 0, 1, 28), (6, 37, 2, 2), (9, 0, 0, 0),
          (0, 2, 19, 0), (0, 0, 6, 13)],
@@ -147,7 +147,7 @@ def draw_trees() -> None:
 
 
 def draw_one_round() -> None:
-    """The normalisations of one round, and a lesson as a path of beliefs."""
+    """A matrix beside its scaling for one round, and a lesson as a path of beliefs."""
     example = cb.examples["M_3"]
     figure, axes = plt.subplots(
         1, 3, figsize=(10, 3.3), layout="constrained", width_ratios=[1, 1, 1.1]

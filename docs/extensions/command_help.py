@@ -53,7 +53,7 @@ def _paragraph(text: str) -> nodes.paragraph:
 
 
 def all_commands() -> list[list[str]]:
-    """Return every command, and after a group its commands, as lists of words."""
+    """Return every command as a list of words; the commands of a group follow the group."""
     from cobayes.cli.app import COMMANDS, app
 
     found = []
@@ -78,6 +78,5 @@ class CommandHelp(SphinxDirective):
 
 
 def setup(app):
-    """Register the directive."""
     app.add_directive("command-help", CommandHelp)
     return {"parallel_read_safe": True}

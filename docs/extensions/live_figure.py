@@ -1,4 +1,4 @@
-"""``live-figure``: a figure of the studio that moves, made when the site is built."""
+"""``live-figure``: a moving figure of the studio, made when the site is built."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sphinx.util.docutils import SphinxDirective
 
 
 class LiveFigure(SphinxDirective):
-    """A figure by its kind and, after it, the name of an example: ``round supplement-2x2``."""
+    """Arguments: the kind of figure and, if needed, an example, as in ``round supplement-2x2``."""
 
     required_arguments = 1
     optional_arguments = 1

@@ -35,7 +35,6 @@ def _visit(as_block: bool):
 
 
 def setup(app):
-    """Register the renderer under the name "mathml"."""
     app.add_html_math_renderer(
         "mathml", inline_renderers=(_visit(False), None), block_renderers=(_visit(True), None)
     )

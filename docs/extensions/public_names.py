@@ -1,4 +1,4 @@
-"""``public-names``: describe every public name of the library whose home is in some modules."""
+"""``public-names``: describe the public names that the listed modules define."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ described: set[str] = set()
 
 
 def homes() -> dict[str, str]:
-    """Return the module that every public name comes from, as the stub lists them."""
+    """Return the module of every public name, as the stub `__init__.pyi` lists them."""
     stub = ast.parse(Path(cobayes.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     return {
         alias.name: f"cobayes.{line.module}"
@@ -34,7 +34,7 @@ def homes() -> dict[str, str]:
 
 
 def names_from(modules: list[str]) -> list[str]:
-    """Return the public names that these modules, or modules inside them, define, sorted."""
+    """Return the public names of these modules and of their submodules, functions first."""
     inside = [(module, module + ".") for module in modules]
     return sorted(
         (
@@ -49,8 +49,8 @@ def names_from(modules: list[str]) -> list[str]:
 class PublicNames(SphinxDirective):
     """Functions first, then classes, each with its docstring.
 
-    The content lists modules, one per line. With the option ``of`` the names are those that this
-    module exports.
+    The content lists modules, one per line. Instead, the option ``of`` may name one module: then
+    its exported names are described.
     """
 
     has_content = True
@@ -60,7 +60,7 @@ class PublicNames(SphinxDirective):
         if "of" in self.options:
             module = self.options["of"]
             home = __import__(module, fromlist=["_"])
-            # What `cobayes` itself exports is described under that name.
+            # Names that `cobayes` exports, too, are described as `cobayes.NAME`.
             listed = getattr(home, "__all__", [name for name in vars(home) if name[0] != "_"])
             things = {name: getattr(home, name) for name in listed}
             found = {
@@ -86,7 +86,7 @@ class PublicNames(SphinxDirective):
 
 
 def _class_lines(path: str, thing: type) -> list[str]:
-    """Return the directives for a class and its members, the members that pages use most first.
+    """Return the directives for a class, then for its members; most mentioned members first.
 
     Inherited and overridden members that no page uses are described with the base class.
     """
@@ -132,7 +132,7 @@ def _as_myst(lines: list[str]) -> str:
 
 
 def require_all(_app, _env):
-    """Fail where the library has a public name that no page describes."""
+    """Fail if the library has a public name that no page describes."""
     missing = set(homes()) - described
     if described and missing:
         raise ExtensionError(f"no page of docs/api describes {sorted(missing)}")
@@ -142,7 +142,7 @@ def require_all(_app, _env):
 def split_attributes(_app, _what, _name, _thing, _options, lines):
     """Give every attribute an entry of its own where a docstring describes several at once.
 
-    For parameters napoleon does it by itself.
+    Napoleon does this for parameters.
     """
     if "Attributes" not in lines:
         return
@@ -182,7 +182,7 @@ def say_more(_app, what, name, thing, _options, lines):
     own = name.rpartition(".")[2]
     if what in ("function", "method", "class"):
         _add_types(lines, _annotations(thing))
-    # Functions have a section of their own; most methods say what they return in one sentence.
+    # Functions have a section "Returns"; most methods only say in one sentence what they return.
     if what == "method" and "Returns" not in lines:
         result = _annotations(thing).get("return")
         if result not in (None, "None"):
@@ -207,7 +207,7 @@ def _annotations(thing) -> dict[str, str]:
 
 
 def _add_types(lines: list[str], types: dict[str, str]) -> None:
-    """Write ``name : type`` in the section of parameters where there is the name alone."""
+    """Add types to the section of parameters: ``name`` becomes ``name : type``."""
     if "Parameters" not in lines:
         return
     start = lines.index("Parameters") + 2
@@ -221,7 +221,7 @@ def _add_types(lines: list[str], types: dict[str, str]) -> None:
             and " : " not in lines[i]
             and None not in kinds
         ):
-            # Several names that are described at once may differ in type by their default.
+            # If parameters with one description differ in type, the longest type is shown.
             lines[i] += " : " + max(kinds, key=len)
 
 
@@ -231,7 +231,6 @@ def skip_fields(_app, _what, _name, thing, skip, _options):
 
 
 def setup(app):
-    """Register the directive."""
     app.connect("autodoc-process-docstring", say_more, priority=390)
     app.connect("autodoc-skip-member", skip_fields)
     for field in PyObject.doc_field_types:

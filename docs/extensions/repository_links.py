@@ -29,7 +29,7 @@ class RepositoryLink(SphinxRole):
         wanted = self.env.__dict__.setdefault("cobayes_linked_files", set())
         wanted.add(file)
         up = "../" * self.env.docname.count("/")
-        # Browsers scroll to the text that stands after the colon and tilde.
+        # Browsers scroll to the text after `#:~:text=`.
         target = f"{up}{FOLDER}/{file}.txt" + (f"#:~:text=def%20{name}" if name else "")
         shown = name.replace("_", " ").removeprefix("test ") if name else file
         link = nodes.reference("", "", internal=False, refuri=target)
@@ -52,7 +52,6 @@ def copy_files(app, exception):
 
 
 def setup(app):
-    """Register the roles."""
     app.add_role("test", RepositoryLink())
     app.add_role("source", RepositoryLink())
     app.connect("build-finished", copy_files)
