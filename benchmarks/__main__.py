@@ -1,6 +1,7 @@
-"""The tables of processor times: one for each question, all programs in turns, in one run.
+"""Measure processor times: one table for each question, all programs in turns, in one run.
 
-Times are processor time on one thread unless a table says otherwise: the shortest of several turns.
+A time is the shortest of several turns, in processor time on one thread unless a table says
+otherwise.
 The command fails if a required ratio is missed; required times are only shown, because they depend
 on the machine. ``BASELINE=/path/to/python`` adds the cobayes of that environment.
 """
@@ -216,7 +217,7 @@ def process_time(python, code):
 
 
 def contestants(row, question, versions):
-    """Return functions that measure once, by the names of the programs."""
+    """Return, by the name of each program, a function that measures it once."""
     if "one thread" in row.ratios:
         return {
             name: lambda k=k: versions["ours"].measure(row, question.least, "perf_counter", k)
@@ -235,7 +236,7 @@ def contestants(row, question, versions):
         if answer is not None:
             if expected is None:
                 expected = getattr(calls, row.call)(**row.arguments)[0]()
-            # Entries of scaled matrices to 1e-7; means over random lessons to 0.05.
+            # Scaled matrices agree to 1e-7, means over random lessons to 0.05.
             close = dict(rtol=1e-7) if "scale" in row.call else dict(atol=0.05)
             np.testing.assert_allclose(answer, expected, **close)
         found[peer] = lambda function=function, units=units: (
@@ -327,7 +328,7 @@ def main():
 
 
 def write(name, text):
-    """Replace the table on the page between its two comments."""
+    """Replace the text between the two comments of a table on the page."""
     pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
     page, count = re.subn(
         pattern, lambda found: f"{found[1]}{text}\n\n{found[2]}", PAGE.read_text(), flags=re.DOTALL

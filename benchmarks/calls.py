@@ -3,8 +3,8 @@
 A call is prepared by the function with its name, which returns the function to run and its number
 of units (calls, lesson-rounds, matrices). `peers` has functions with the same arguments. As a
 script this file measures calls for another process, so that an older version of cobayes in another
-environment can be measured: it needs only cobayes and NumPy, and uses only names that both versions
-have.
+environment can be measured. Therefore this file needs only cobayes and NumPy, and uses only names
+that both versions have.
 """
 
 import json
@@ -20,7 +20,7 @@ SEEDS = (1, 2, 3, 4)
 
 
 def problem(n, m, seed=1):
-    """Return a random matrix as in the paper and the column sums of a random belief."""
+    """Return a random matrix, drawn as in the paper, and the column sums for a random belief."""
     rng = np.random.default_rng(seed)
     return rng.dirichlet(np.ones(n), size=m).T.copy(), n * rng.dirichlet(np.full(m, 5.0))
 
@@ -78,7 +78,7 @@ def pragmatic(n, m, depth, num_lessons, num_rounds=30):
 
 
 def _lessons(rules, num_lessons, num_rounds):
-    """Return a default call of `simulate` for each rule; the unit is a round of a lesson."""
+    """Prepare a default call of `simulate` for each rule; the unit is a round of a lesson."""
 
     def play():
         settings = dict(num_rounds=num_rounds, num_lessons=num_lessons, rng=0)
@@ -109,7 +109,7 @@ def fit(num_people, num_problems):
 
 
 def measure(function, least, clock=time.process_time):
-    """Return the seconds of one call: the mean over calls of at least `least` seconds together."""
+    """Return the mean seconds per call, over enough calls to take at least `least` seconds."""
     count = 1
     while True:
         start = clock()

@@ -27,7 +27,7 @@ def textbook_scale(matrix, columns):
 
 
 def textbook_lessons(n, m, num_rounds=30, **_):
-    """Run one lesson as published code does: scale, draw a datum, use its row as the new belief."""
+    """Prepare one lesson per matrix, as in published code: the drawn row is the new belief."""
     matrices = [problem(n, m, seed)[0] for seed in SEEDS]
 
     def play():
@@ -62,7 +62,6 @@ def numpy_scale(matrix, beliefs, factors):
 
 
 def numpy_lessons(n, m, num_lessons, num_rounds=30):
-    """Run many lessons at once."""
     matrices = [problem(n, m, seed)[0] for seed in SEEDS]
 
     def play():

@@ -4,8 +4,8 @@ Run ``python -m benchmarks.people_accuracy WHAT`` with one of
 
 - ``intervals``: coverage of intervals, recovery of depths;
 - ``ranks``: simulation-based calibration of group fits (``--method nuts`` for NUTS);
-- ``grid``: posterior means of a group of five people against an integration over a grid;
-- ``group``: a study of 150 people with 80 choices fitted as a group, seconds and errors;
+- ``grid``: posterior means of a group of five people, compared with integrals over a grid;
+- ``group``: seconds and errors of a group fit to 150 people with 80 choices each;
 - ``problems``: the most informative ten problems against random problems;
 - ``speed``: seconds of separate fits.
 
@@ -57,7 +57,7 @@ def positive(num_problems: int, num_data: int = 36) -> dict[str, np.ndarray]:
 
 
 def crowd(rng, num_people, depths, share, rationality, lapse) -> pd.DataFrame:
-    """Draw people; `rationality` and `lapse` are the mean and spread of normal logits."""
+    """Draw people; `rationality` and `lapse` are mean and standard deviation of normal logits."""
     z = rng.standard_normal((2, num_people))
     return pd.DataFrame(
         {
@@ -97,7 +97,7 @@ def intervals(share: int, _: str) -> None:
 
 
 def study_ranks(seed: int, method: str) -> dict[str, float]:
-    """Draw one study from the prior of the group model and rank the truth among the draws."""
+    """Simulate a study from the group model's prior; rank the true values among posterior draws."""
     problems, family = positive(6, 8), people.Family(depth=(0, np.inf))
     rng = np.random.default_rng(seed)
     mean, spread = rng.logistic(size=2), rng.uniform(*SPREAD, size=2)
@@ -138,7 +138,7 @@ def five_people() -> tuple[pd.DataFrame, dict[str, np.ndarray], people.Family]:
 
 
 def integrate(alone: people.Fit) -> dict[str, np.ndarray]:
-    """Return posterior means of `five_people` by sums over a grid of group and people."""
+    """Return posterior means of `five_people` by sums over a grid of parameters."""
     line = np.linspace(-12.0, 8.0, 401)
     values = 20.0 * expit(line)
     logs = [
@@ -167,7 +167,7 @@ def integrate(alone: people.Fit) -> dict[str, np.ndarray]:
 
 
 def grid(share: int, method: str) -> None:
-    """Compare posterior means of five people with an integration over a grid."""
+    """Compare posterior means of `five_people` with integrals over a grid."""
     count = {"laplace": 20_000, "nuts": 100_000}[method] // share
     found = people.fit_group(*five_people(), method, 1, num_draws=count)
     print(f"{found}: differences from the grid's values, and standard errors, in per cent")
@@ -204,7 +204,7 @@ def group(share: int, method: str) -> None:
 
 
 def problems(share: int, _: str) -> None:
-    """Recover depths with the most informative, random and least informative ten of 60 problems."""
+    """Recover depths from the most informative ten of 60 problems, random ten, and the least."""
     rng = np.random.default_rng(1)
     pools = {
         "positive, 6 x 4": {

@@ -15,7 +15,7 @@ import pandas as pd
 import cobayes as cb
 from cobayes import people
 
-# The features of each face: hat, glasses, mustache (data) by foil, target, logical (hypotheses).
+# Whether a face has a feature: hat, glasses, mustache (rows) by foil, target, logical (columns).
 LAYOUTS = {
     "simple": [[0, 0, 1], [0, 1, 1], [1, 0, 0]],
     "complex": [[0, 0, 1], [0, 1, 1], [1, 1, 0]],
@@ -35,7 +35,7 @@ def read_shapes(path: str) -> dict[str, np.ndarray]:
 
 
 def problems(path: str) -> None:
-    """Print the share of recovered depths and the coverage of intervals for the design."""
+    """Print the share of recovered depths and the coverage of intervals for these problems."""
     tables = read_shapes(path)
     shares = [100.0 * (table == 0).mean() for table in tables.values()]
     print(f"{len(tables)} problems with {min(shares):.0f} to {max(shares):.0f} % zeros")
@@ -63,7 +63,7 @@ def problems(path: str) -> None:
 
 
 def evidence(path: str) -> None:
-    """Exceedance probabilities of published log evidence, printed as a matrix by NumPy."""
+    """Print exceedance probabilities of published log evidence, a matrix in NumPy's format."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     shape = [int(size) for size in re.findall(r"\((\d+), (\d+)\)", text)[0]]
@@ -85,10 +85,9 @@ def read_games(path: str) -> tuple[pd.DataFrame, dict[str, cb.Model], dict[str, 
         priors[name] = first[FACES].to_numpy(dtype=float)
         counts = group.set_index("object")["count"]
         if name == "complex-1":
-            # The roles of levels.csv: those of models.csv contradict the word here.
+            # Here the roles in models.csv contradict the word, so the roles in levels.csv are used.
             counts = counts.rename({"target": "logical", "logical": "target"})
-        # The twins look alike, so each has half of the count; an odd count gives one more to the
-        # target.
+        # Each of two twins has half of their count; if that count is odd, the target has one more.
         counts = {face: int(np.ceil(counts[face] - 0.5 * (face == "logical"))) for face in FACES}
         rows += [(name, first["query"], face, count) for face, count in counts.items()]
     columns = ["problem", "datum", "guess", "count"]
@@ -96,7 +95,7 @@ def read_games(path: str) -> tuple[pd.DataFrame, dict[str, cb.Model], dict[str, 
 
 
 def reference_games(path: str) -> None:
-    """Depths of listeners: guesses pooled, the lapse free."""
+    """Print fits of listeners' depths to pooled guesses, with a free lapse."""
     guesses, layouts, priors = read_games(path)
     is_simple = guesses["problem"].str.match("color|baserate|simple")
     depth = (0, 1, 2, 3, 4, np.inf)
@@ -122,7 +121,7 @@ def reference_games(path: str) -> None:
 
 
 def turtles(path: str) -> None:
-    """Learners of a proportion: first guesses, pooled."""
+    """Print fits to the pooled first guesses of learners of a proportion."""
     table = pd.read_csv(path)
     table = table[(table["guess"] == 1) & table["first_guess"].notna()]
     guesses = pd.DataFrame(

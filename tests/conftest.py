@@ -15,26 +15,26 @@ settings.register_profile("explore", deadline=None, suppress_health_check=[Healt
 settings.register_profile("cobayes", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("cobayes")
 
-# The shell without windows takes half the time of the whole browser.
+# The headless shell takes half the time of the whole browser.
 BROWSERS = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def pytest_configure():
-    # A shell that starts the tests in the background makes them, and every process that they
-    # start, ignore Ctrl-C, which some tests send.
+    # Tests that a shell starts in the background ignore Ctrl-C, and so do the processes that they
+    # start. Some tests send Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    # One more than there are cores: a part of the tests waits for a browser or a process.
+    # One more than there are cores, because some tests wait for a browser or a process.
     return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items):
-    # Files with slow tests first, so that no process is left with one at the end.
+    # Files with slow tests run first, so that no process has to finish one alone at the end.
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 
@@ -65,7 +65,7 @@ def chromium():
 
 @pytest.fixture
 def window(chromium):
-    """Open an empty page, with the options of a browser's context, until the test ends."""
+    """A function that opens an empty page in a new browser context; the test's end closes it."""
     contexts = []
 
     def open_window(**options):

@@ -1,7 +1,6 @@
-"""The slow, obviously correct twin: alternating normalisation of the whole matrix.
+"""The slow, obviously correct twin of the fast solvers: alternating normalisation.
 
-This is the textbook procedure of published code for SCBI. Tests and benchmarks compare the fast
-solvers with it.
+This is the textbook procedure of published code for SCBI. Tests compare the fast solvers with it.
 """
 
 from __future__ import annotations
