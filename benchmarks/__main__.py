@@ -284,7 +284,6 @@ def shown(seconds):
 
 
 def machine():
-    """Return one line about the machine and the versions."""
     try:
         processor = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())[1]
     except (OSError, TypeError):

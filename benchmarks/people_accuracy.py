@@ -41,7 +41,7 @@ def shapes(num_problems: int, seed: int) -> dict[str, np.ndarray]:
 
 
 def shape(rng: np.random.Generator) -> np.ndarray:
-    """Return a union of two overlapping rectangles."""
+    """Return a random union of two rectangles."""
     cells = np.zeros((SIDE, SIDE))
     for _ in range(2):
         top, left = rng.integers(0, 4, size=2)
@@ -204,7 +204,7 @@ def group(share: int, method: str) -> None:
 
 
 def problems(share: int, _: str) -> None:
-    """Recover depths from the most informative ten of 60 problems, random ten, and the least."""
+    """Recover depths from ten of 60 problems: the most informative, ten at random, the least."""
     rng = np.random.default_rng(1)
     pools = {
         "positive, 6 x 4": {

@@ -68,7 +68,6 @@ copybutton_prompt_is_regexp = True
 
 
 def use_house_style(gallery_conf, name):
-    """Draw the pictures of every example in the house style."""
     del gallery_conf, name
     import matplotlib as mpl
 

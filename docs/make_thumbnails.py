@@ -28,7 +28,6 @@ ON_PAGES = {"plot_a_five_examples": "five_examples", "plot_d_demonstrations": "d
 
 
 def title_of(script: Path) -> str:
-    """Return the heading of a script of the gallery."""
     lines = script.read_text(encoding="utf-8").splitlines()
     return next(line for line in lines[1:] if line.strip())
 

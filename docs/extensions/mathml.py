@@ -11,7 +11,6 @@ logger = logging.getLogger(__name__)
 
 
 def convert(code: str, *, as_block: bool) -> str:
-    """Return a formula in LaTeX as MathML."""
     # The converter does not know these two notations.
     code = code.replace("\\dots", "\\ldots").replace("'", "^{\\prime}")
     return tex2mathml(code, as_block=as_block)

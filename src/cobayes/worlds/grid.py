@@ -267,7 +267,6 @@ class GridWorld(World):
 def _square(
     value: Any, what: str, shape: tuple[int, int], walls: frozenset[Square] = frozenset()
 ) -> Square:
-    """Return a square, or raise an error if it is outside of the board or a wall."""
     row, column = _pair(value, what, "a square (row, column) of integers")
     if not (0 <= row < shape[0] and 0 <= column < shape[1]):
         raise CobayesError(
@@ -308,7 +307,6 @@ def _labelled(squares: list[Any]) -> dict[str, Any]:
 
 
 def _pair(value: Any, what: str, expected: str) -> Square:
-    """Return two integers, or raise an error that says what was expected."""
     pair = tuple(value) if isinstance(value, Iterable) else (value,)
     if len(pair) != 2 or not all(is_position(part) for part in pair):
         raise CobayesError(f"{what} is {value!r}; expected {expected}.")

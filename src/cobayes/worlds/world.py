@@ -240,7 +240,6 @@ class World(Task):
         return self.states[self.state_position(content)]
 
     def _require_goals(self) -> None:
-        """Raise an error unless there are two or more goals, all different and reachable."""
         if len(self.goal_labels) < 2:
             raise CobayesError(
                 f"the number of candidate goals is {len(self.goal_labels)}; expected at least two.",
