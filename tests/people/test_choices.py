@@ -180,7 +180,7 @@ def test_priors_of_all_problems_may_be_one_table(tmp_path):
     two = pd.concat([table, table.assign(problem="coin")])
     with pytest.raises(cb.CobayesError, match="the table names 2 problems, but one matrix"):
         read_problems(PROBLEMS["leaf"], two)
-    with pytest.raises(cb.CobayesError, match="columns of numbers odds; expected 'prior'"):
+    with pytest.raises(cb.CobayesError, match="number columns odds; expected 'prior'"):
         read_problems(PROBLEMS, table.rename(columns={"prior": "odds"}))
     with pytest.raises(cb.CobayesError, match="the table of priors has the columns") as found:
         read_problems(PROBLEMS, table.rename(columns={"hypothesis": "object"}))

@@ -145,7 +145,7 @@ def test_fits_of_other_responses_are_refused(choices, fits):
         with pytest.raises(cb.CobayesError, match="expected a mapping from names to fits"):
             people.compare(invalid)  # pyright: ignore[reportArgumentType]
     alone = people.fit(choices[choices["person"] == "1"], PROBLEMS, Family(depth=1))
-    with pytest.raises(cb.CobayesError, match="it needs two people"):
+    with pytest.raises(cb.CobayesError, match="needs at least two people"):
         people.cross_validate(alone)
 
 

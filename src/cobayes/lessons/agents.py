@@ -32,7 +32,7 @@ class Learner:
     Parameters
     ----------
     rule
-        The learner's rule; for a matrix, a model or a task, `SCBI` of it.
+        The learner's rule. From a matrix, a model or a task, `SCBI` is made.
     prior
         Its belief before the first datum; uniform by default.
 
@@ -61,7 +61,7 @@ class Learner:
         self.log_belief: Array = self.rule.log_belief(prior, "prior")
         self.state: State = self.rule.task.start
         self.outcomes: tuple[tuple[State, float], ...] = ()
-        # The state of a task may change; a `Model` is the task with only one state.
+        # The state of a task may change; a `Model` has only one state.
         self._is_changing: bool = self.rule.task is not self.rule.model
         self._response: Response | None = None
 
@@ -232,13 +232,12 @@ class Learner:
 class Teacher(Learner):
     """A teacher: it knows the true hypothesis and keeps an estimate of the learner's belief.
 
-    Its ``belief`` is its estimate of the learner's belief, which is exact if both agents have the
-    same rule and prior.
+    Its ``belief`` is this estimate, which is exact if both agents have the same rule and prior.
 
     Parameters
     ----------
     rule
-        The teacher's rule; for a matrix, a model or a task, `SCBI` of it.
+        The teacher's rule. From a matrix, a model or a task, `SCBI` is made.
     hypothesis
         The true hypothesis, by position or label.
     prior

@@ -52,8 +52,8 @@ class ClassTeacher(Teacher):
     level
         For "number": a learner is sure when its belief in the truth is at least this.
     sharpness, lapse
-        The model of a learner's answer: with probability ``1 - lapse`` a learner names a hypothesis
-        in proportion to ``belief ** sharpness``, otherwise any hypothesis with equal probability.
+        The model of a learner's answer. In a lapse (probability `lapse`) every hypothesis is
+        equally likely; otherwise the probabilities are proportional to ``belief ** sharpness``.
 
     Examples
     --------
@@ -112,7 +112,8 @@ class ClassTeacher(Teacher):
     def scores(self) -> Array:
         """The value of the aim after each datum, (n,).
 
-        Minus infinity for data that are not available or rule out the truth for some learner.
+        Minus infinity for data that are not available, or that rule out the truth for a learner
+        with a positive weight.
         """
         after = np.array([self._belief_after(learner) for learner in self.learners])
         counted = self.weights > 0.0

@@ -188,7 +188,7 @@ class Ensemble(Result):
         return 0 if self.paths is None else len(self.paths)
 
     def log_odds(self, hypothesis: SupportsIndex | str | None = None) -> Array:
-        """Return the log-odds log(theta(h) / (1 - theta(h))) on the kept paths, theta the belief.
+        """Return the log-odds log(theta(h) / (1 - theta(h))) of beliefs theta on the kept paths.
 
         Parameters
         ----------

@@ -102,14 +102,14 @@ class Lesson:
 
     @property
     def rule_name(self) -> str:
-        """The learner's rule, as "BI" or "Pragmatic, depth 2"."""
+        """The title of the learner's rule, such as "BI" or "Pragmatic, depth 2"."""
         return self.learner.rule.title
 
     @property
     def is_over(self) -> bool:
         """Whether the task ended the lesson.
 
-        A walker is at its goal, or the taught hypothesis allows none of the available data.
+        This is so if a walker is at its goal, or the taught hypothesis allows no available datum.
         """
         return self.teacher.task.is_over(self.teacher.state, self.hypothesis)
 

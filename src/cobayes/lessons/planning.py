@@ -49,8 +49,8 @@ def plan_lesson(
     Parameters
     ----------
     rule
-        A rule, whose task says which data may be shown; for a matrix, a model or a task, `SCBI` of
-        it. It is also the learner's rule unless `learner_rule` is given.
+        A rule, whose task says which data may be shown. From a matrix, a model or a task, `SCBI` is
+        made. The rule is also the learner's unless `learner_rule` is given.
     hypothesis
         The hypothesis to teach, by position or label.
     num_rounds
@@ -263,7 +263,7 @@ class Search:
     def _largest_fall(self) -> Array:
         """An upper bound on the decrease of log(theta(j) / theta(h)) in one round, (m,).
 
-        Datum d adds r_d = log(L_dj / L_dh) to this logarithm, with L the likelihood. From belief to
+        Datum d adds r_d = log(L_dj / L_dh) to this logarithm; L is the likelihood. From belief to
         belief all r_d of a built-in rule change by one common number, so max_d r_d - min_d r_d
         stays the same. If the columns of L sum to one, some r_d is not negative, and this
         difference is a bound. If they do not, L does not depend on the belief, and -min_d r_d is a

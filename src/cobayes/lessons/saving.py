@@ -26,9 +26,9 @@ from cobayes.tasks.task import Task, class_name, task_from_settings
 
 FILE_FORMAT = 4
 BELIEF_SLACK = 1e-6
-"""The sum of a saved belief may differ from one by this; rounding over many rounds is smaller."""
+"""Largest accepted difference of a saved belief's sum from one; rounding errors are smaller."""
 OBJECTS = ("matrix", "task")
-"""Settings of tasks that hold matrices or tasks; a text there would be taken for a file name."""
+"""Settings whose values are matrices or tasks; a text there would be taken for a file name."""
 
 
 def write(path: str | Path, kind: str, content: dict[str, Any]) -> None:

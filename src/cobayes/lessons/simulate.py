@@ -70,9 +70,9 @@ def simulate(
     level
         The learner is sure when its belief in the truth is at least this.
     keep_paths
-        The rounds whose log-beliefs are kept, for every lesson: all (True), a list of rounds
-        (sorted, without duplicates), or none (False). By default all rounds of as many of the
-        first lessons as fit into 256 MB; see `Ensemble.num_paths`.
+        The rounds whose log-beliefs are kept, for every lesson: all (True), a list of rounds (they
+        are sorted, and duplicates are dropped), or none (False). By default all rounds are kept of
+        as many of the first lessons as fit into 256 MB; see `Ensemble.num_paths`.
 
     Returns
     -------

@@ -188,9 +188,9 @@ def compare_teachers(
     Notes
     -----
     With hundreds of data and hypotheses "optimal" takes most of the time and rarely finishes its
-    search; then name the other teachers. If a datum has uncertain outcomes (a walker slips),
-    "greedy" and "optimal" are left out. "active" is left out on tasks that change from round to
-    round, other than `without_repeats`.
+    search; in this case compare only the other teachers. If a datum has uncertain outcomes (a
+    walker slips), "greedy" and "optimal" are left out. "active" is left out on tasks that change
+    from round to round, other than `without_repeats`.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def compare_teachers(
         for number, (label, learner) in enumerate(made.items()):
             stream = streams[list(TEACHERS).index(name) * len(made) + number]
             pair = Pair(task, target, learner, prior, num_rounds, num_lessons, level, stream)
-            is_known = name == "active" and number > 0  # it ignores the learner's rule
+            is_known = name == "active" and number > 0  # "active" ignores the rule
             result = results[-1] if is_known else pair.run(name, questions)
             results.append(replace(result, learner=label))
     found = tuple(results)

@@ -105,7 +105,7 @@ def refused_teachers(task: Task, questions: Sequence[Any] | None) -> dict[str, s
 
 @dataclass(frozen=True)
 class Pair:
-    """A learner, and the task, hypothesis, length and number of the lessons that it is given."""
+    """A learner, with the task, hypothesis, length and number of its lessons."""
 
     task: Task
     hypothesis: int
@@ -156,7 +156,7 @@ class Pair:
         return np.pad(own, (0, self.num_rounds + 1 - len(own)), mode="edge")
 
     def _greedy(self, data: Sequence[int] = ()) -> Array:
-        """Return the beliefs in the truth: the given data are shown first, then greedy choices."""
+        """Return the beliefs in the truth in a lesson with `data` first, then greedy choices."""
         # A planner takes only the task from its first rule; it chooses by the learner's rule.
         rule = self.learner if self.learner.task is self.task else BI(self.task)
         return self._taught_by(Planner(rule, self.hypothesis, self.prior, self.learner, data=data))
@@ -188,8 +188,8 @@ class Pair:
 
         In every round it asks the question with the highest mutual information of answer and
         hypothesis. The answer is drawn from the matrix, and the learner uses Bayes' formula.
-        Without repeats no question is asked twice; when all have been asked, the belief no longer
-        changes.
+        On a task without repeats no question is asked twice; when all have been asked, the belief
+        no longer changes.
         """
         answers, question = _answers(self.task.model, questions)
         require_affordable_simulation(self.num_lessons, self.num_rounds, *answers.shape)
@@ -224,7 +224,7 @@ class Pair:
 def _answers(model: Model, questions: Sequence[Any] | None) -> tuple[Array, NDArray[np.intp]]:
     """Return the probability of each answer under each hypothesis, (answers, m).
 
-    Also return the position of the question to which each answer belongs, (answers,).
+    The second result is the position of the question that each answer belongs to, (answers,).
     """
     if questions is None:
         question = np.tile(np.arange(model.num_data), 2)
@@ -261,7 +261,7 @@ def drawing_rule(teacher: str, task: Task, hypothesis: int) -> Rule:
 
 
 class EvenTask(Around):
-    """The same task with a matrix under which a literal teacher shows all data equally often.
+    """A task with another matrix, under which a literal teacher shows all data equally often.
 
     Parameters
     ----------

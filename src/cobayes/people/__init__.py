@@ -1,8 +1,8 @@
 """Models of people who teach or learn: score, fit and compare models, and simulate responses.
 
-Responses are a table with one row per response (columns of a teacher's choices: person, problem,
-round, hypothesis, datum); problems are tables of data by hypotheses, given by name. The package
-needs pandas (``pip install '.[people]'``).
+Responses are a table with one row per response; a teacher's choices have the columns person,
+problem, round, hypothesis and datum. Problems are matrices of data by hypotheses, given by name.
+The package needs pandas (``pip install '.[people]'``).
 """
 
 # ruff: noqa: E402 (without pandas the modules below cannot be loaded)

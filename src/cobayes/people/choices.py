@@ -27,7 +27,7 @@ COLUMNS = {
 """Required columns of a table, by kind of response; the last column contains the response."""
 
 ONLY = "*"
-"""Name of a single problem that was given without a name and is used for every choice."""
+"""The name of the only problem, if it was given without a name."""
 
 _SUFFIXES = (".csv", ".tsv", ".json", ".parquet")
 # The largest sum of counts in a table; each response takes about 1 kB of memory.
@@ -43,8 +43,8 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
         A mapping from name to matrix or task; a folder of model files, in which the problem
         ``p`` is a file such as ``p.csv``; or one file, matrix or task for all responses.
     priors
-        A mapping from name to prior (the name of a single problem is "*"); or a table, or the name
-        of a file, with the columns problem, hypothesis and prior. Uniform by default.
+        A mapping from a problem's name to its prior ("*" for a problem without a name); or a table,
+        or the name of a file, with the columns problem, hypothesis and prior. Uniform by default.
     """
     if isinstance(problems, (str, Path)):
         problems = _from_path(problems)
@@ -78,7 +78,7 @@ def _from_path(path: str | Path) -> dict[str, Any]:
     if not files:
         raise CobayesError(
             f"the folder {path} holds no model file.",
-            f"put one file per problem into it (one of {', '.join(_SUFFIXES)}).",
+            f"put one file per problem into it ({', '.join(_SUFFIXES)}).",
         )
     return {file.stem: read_model(file) for file in files}
 
@@ -95,7 +95,7 @@ def _read_priors(priors: Any, problems: Mapping[str, Problem]) -> dict[str, Any]
     columns = read_numbers(priors, problems, "hypothesis", is_partial=True)
     if list(columns) != ["prior"]:
         raise CobayesError(
-            f"the priors have the columns of numbers {', '.join(columns)}; expected 'prior'.",
+            f"the table of priors has the number columns {', '.join(columns)}; expected 'prior'.",
             "give a table with the columns problem, hypothesis and prior.",
         )
     return dict(columns["prior"])
@@ -217,7 +217,6 @@ def _lessons(
         message = "the truth changes within a lesson."
         require(frame, good.sort_index(), "hypothesis", message, hint)
     _warn_about_rounds(frame, steps, before["round"])
-    # The level of a row is the number of earlier rounds in its lesson.
     level = rows.groupby("lesson")["round"].rank("dense").astype(np.int64) - 1
     return lesson, level.to_numpy()
 
@@ -238,7 +237,7 @@ def _warn_about_rounds(frame: pd.DataFrame, steps: Any, before: Any) -> None:
     """
     starts = before.isna()
     # Rounds are taken for trial numbers if some person has several lessons, and no person has the
-    # same round in two of them.
+    # same round number in two lessons.
     has_several = starts.sum() > steps["person"].nunique()
     are_trials = has_several and not steps.duplicated(["person", "round"]).any()
     first = min(steps["round"].min(), 1.0)
@@ -306,8 +305,8 @@ def read_numbers(
         what, number = ("priors", "prior") if kind == "hypothesis" else ("features", "cost")
         raise CobayesError(
             f"the table of {what} has the columns {shorten([*map(str, frame.columns)])}.",
-            f"it needs problem, {kind} and a column of numbers such as {number!r}; without the "
-            "column problem it applies to every problem.",
+            f"it needs problem, {kind} and a column of numbers such as {number!r}; a table "
+            "without the column problem applies to every problem.",
         )
     columns = [name for name in frame.columns if name not in ("problem", kind)]
     if "problem" not in frame.columns:
@@ -349,7 +348,7 @@ def _problems(frame: pd.DataFrame, problems: Mapping[str, Problem]) -> list[Prob
 def _positions(
     frame: pd.DataFrame, problem: Sequence[Problem], column: str, kind: str
 ) -> Positions:
-    """Return, for every row, the position of the datum or hypothesis (`kind`) in a column."""
+    """Return the position of the datum or hypothesis (`kind`) that each cell of a column names."""
     names = np.array([own.name for own in problem])
     # Rows with the same problem and label form a group, so that each label is looked up once.
     group = frame.groupby([names, filled(frame, column)], sort=False).ngroup()

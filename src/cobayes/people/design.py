@@ -30,8 +30,8 @@ from cobayes.people.simulate import require_affordable_lessons, require_known, s
 SECONDS_PER_FIT = 2e-5
 # The number of people fitted between two reports of progress.
 BLOCK = 50
-# The range of a parameter is divided into this number of intervals of equal probability. In more
-# intervals, there would be too few draws per interval.
+# The range of a parameter is divided into this number of intervals of equal probability. With
+# more intervals, each would have too few draws.
 NUM_INTERVALS = 20
 # The largest number of response probabilities that are computed at once.
 CHUNK = 2_000_000
@@ -45,11 +45,11 @@ class Recovery:
     ----------
     table : DataFrame
         One row per person: true and estimated depth (``depth``, ``depth_estimate``), and the true
-        parameters. For every free parameter such as ``lapse`` also ``lapse_estimate``,
+        parameters. A free parameter such as ``lapse`` also has the columns ``lapse_estimate``,
         ``lapse_low`` and ``lapse_high``, from the fit at the true depth.
     confusion : DataFrame
-        Rows are true depths, columns estimated depths. An entry is the share, among people with the
-        true depth, of those whose likelihood is highest at the estimated depth.
+        Rows are true depths, columns estimated depths. Of the people with the true depth, an entry
+        is the share whose likelihood is highest at the estimated depth.
     coverage : DataFrame
         One row per free parameter. ``num_identified`` is the number of people for whom the
         parameter is identified. For these people, ``coverage`` is the share of intervals that
@@ -101,7 +101,7 @@ def recover(
     seconds: float | None = None,
     progress: Progress | None = None,
 ) -> Recovery:
-    """Simulate people from a family on a design and fit the same family to them.
+    """Simulate people of a family, and fit the same family to their responses.
 
     The true hypothesis of each lesson is drawn uniformly, whatever the prior.
 
@@ -110,16 +110,16 @@ def recover(
     family
         The family; true depths are drawn uniformly from its depths.
     problems, priors
-        The design, as in `score`.
+        As in `score`.
     num_people
         The number of simulated people.
     num_rounds, num_lessons
         Responses per lesson, and lessons per person and problem.
     parameters
-        By name, a true value, or a range from which true values are drawn uniformly. Default
-        ranges: rationality 1 to 6, lapse 0 to 0.2, sharpness and inner rationality 0.5 to 3, prior
-        temperature 0.5 to 2, noise 0.05 to 0.3, weights -2 to 2. A number outside of the family's
-        bounds is replaced by the nearest bound.
+        A mapping from name to the true value of all people, or to a range from which true values
+        are drawn uniformly. Default ranges: rationality 1 to 6, lapse 0 to 0.2, sharpness and inner
+        rationality 0.5 to 3, prior temperature 0.5 to 2, noise 0.05 to 0.3, weights -2 to 2. Values
+        and ends of ranges outside of the family's bounds are replaced by the nearest bound.
     confidence
         Confidence level of the intervals whose coverage is counted.
     rng
@@ -180,7 +180,7 @@ def _recovered(
     family: Family,
     confidence: float,
 ) -> pd.DataFrame:
-    """Return the columns of `Recovery.table` for some people."""
+    """Return the rows of `Recovery.table` for some people."""
     chosen = fit(choices, problems, family, intervals=None).estimates
     result = truth.assign(depth_estimate=chosen["depth"].to_numpy())
     for depth in family.depth:
@@ -202,7 +202,7 @@ def _coverage(table: pd.DataFrame, family: Family) -> pd.DataFrame:
             continue
         truth, guess, low, high = table[columns].to_numpy().T
         known = np.isfinite(guess)
-        # Series, because the mean of an empty Series is NaN without a warning.
+        # A Series, because the mean of an empty Series is NaN without a warning.
         inside = pd.Series((low <= truth) & (truth <= high))[known]
         error = pd.Series(guess - truth)[known]
         ends = exact_interval(int(inside.sum()), len(inside)) if len(inside) else (0.0, 1.0)

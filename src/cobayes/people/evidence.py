@@ -24,10 +24,10 @@ from cobayes.people.result import Fit, Progress, group_rows, teller
 # Kass and Raftery (1995) call a difference in BIC below WEAK "not worth more than a bare mention",
 # and a difference above STRONG "very strong".
 WEAK, STRONG = 2.0, 10.0
-# Protected exceedance probability from which a model is called the most frequent.
+# A model is called the most frequent if its protected exceedance probability is at least this.
 CONVINCING = 0.95
-# PSIS-LOO fits a Pareto distribution to the largest fifth of the weights, and needs at least five
-# weights for this fit.
+# PSIS-LOO fits a Pareto distribution to at most the largest fifth of the weights. The fit needs at
+# least five weights.
 LEAST_DRAWS = 25
 # Models are tied if their log evidences for a person differ by less than this, the accuracy of the
 # optimiser.
@@ -51,7 +51,7 @@ class Comparison:
     exceedance : Exceedance or None
         The frequencies of the models, from `by_person`; None unless all fits are by person.
     chance : float
-        Log-likelihood of choosing all available options with equal probability; NaN for ratings.
+        Log-likelihood if all available options have equal probability; NaN for ratings.
     conclusion : str
         A text with the conclusion and its limits.
 
@@ -98,7 +98,7 @@ def compare(
     Parameters
     ----------
     fits
-        The fits, by the names of the models in the table.
+        A mapping from the name of each model to its fit.
     loo
         Whether to estimate leave-one-response-out predictions (PSIS-LOO of ArviZ).
     cross_validation
@@ -198,7 +198,7 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
     family = instance(fit, Fit, "fit", "what people.fit returns").family
     people, groups = group_rows(fit.choices, "person")
     if len(people) < 2:
-        raise CobayesError("cross-validation predicts a person from others: it needs two people.")
+        raise CobayesError("cross-validation needs at least two people.")
     training, held_out = np.full((2, len(people), len(family.depth)), -np.inf)
     everybody = np.arange(len(people))
     for number, depth in enumerate(family.depth):
@@ -245,7 +245,7 @@ def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:
 
 
 def _chance(fit: Fit) -> float:
-    """Return the log-likelihood of choosing the available options with equal probability."""
+    """Return `Comparison.chance`."""
     if fit.family.response == "rating":
         return float("nan")
     likelihood = fit.likelihood(fit.family.depth[0])
@@ -254,7 +254,6 @@ def _chance(fit: Fit) -> float:
 
 
 def _conclude(table: pd.DataFrame, chance: float) -> str:
-    """Return a text with the conclusion of a comparison."""
     names = [repr(str(name)) for name in table.index]
     logs, bic = table["log_likelihood"].tolist(), table["bic"].tolist()
     parts = [f"Only one model, {names[0]}, was fitted: nothing is compared."]

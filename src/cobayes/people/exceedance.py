@@ -42,7 +42,7 @@ class Exceedance:
     omnibus_risk : float
         Probability that all models are equally frequent and the differences are due to chance.
     counts : ndarray
-        (models,): the Dirichlet distribution's parameters.
+        (models,): parameters of the Dirichlet distribution of the models' shares.
     attributions : ndarray
         (people, models): probability that a person follows each model.
 

@@ -50,7 +50,7 @@ class Family:
 
     A teacher of depth K shows datum d with probability
     ``(1 - lapse) softmax(rationality * u(d) + sum of weight * feature(d)) + lapse / n``. Here
-    ``u(d) = log L_{K-1}(h | d)``: the logarithm of the belief in the truth h, after d, of the
+    ``u(d) = log L_{K-1}(h | d)``, where h is the truth and L_{K-1} is the belief, after d, of the
     learner that the teacher imagines (the "learner in mind"). For K = 0,
     ``u(d) = log T_0(d | h)``, where T_0 is the matrix with normalised columns. If a task has a data
     prior p, ``log p(d)`` is added in the softmax for K > 0. A learner of depth K guesses h with
@@ -67,20 +67,20 @@ class Family:
         Depths of recursion to compare; ``inf`` is full cooperation (SCBI).
     rationality
         For a teacher, the factor of the utility of a datum (the learner's log-belief in the truth);
-        for a learner, the exponent alpha of the teachers in its recursion (depth 1 and more; 1 at
-        infinite depth).
+        for a learner, the exponent alpha of the teachers in its recursion (depth 1 and more; at
+        infinite depth it is 1).
     lapse
         Probability of a response that is drawn uniformly.
     features
-        By name: an array with one number per datum, a mapping from problem to such an array, or a
-        function ``feature(model, history)`` that returns such an array; ``history`` has the
-        positions of the data shown so far.
+        A mapping from the name of each feature to an array with one number per datum, to a mapping
+        from problem to such an array, or to a function ``feature(model, history)`` that returns
+        such an array; ``history`` has the positions of the data shown so far.
     weights
         Weights of the features: a number or bounds for all features, or a mapping from feature to
         number or bounds.
     inner_rationality
-        Exponent of the teachers inside the recursion of a teacher (depth 2 and more; 1 at infinite
-        depth).
+        Exponent of the teachers inside the recursion of a teacher (depth 2 and more; at infinite
+        depth it is 1).
     prior_temperature
         Exponent of the prior: the first belief of a learner (of the learner in mind, for a teacher)
         is the prior to this power, normalised.
@@ -91,7 +91,7 @@ class Family:
         Standard deviation of the error of a rating.
     other
         For a teacher of depth K, the depth of the rule that updates the belief of the learner in
-        mind after each datum; K - 1 by default (0 for K = 0). The depth has no effect on learners.
+        mind after each datum; K - 1 by default (0 for K = 0). A number has no effect on learners.
         "static", also for learners: every round starts from the prior.
     literal
         The literal learner's table: "likelihood" (columns are normalised) or "truth" (not
@@ -222,7 +222,7 @@ class Family:
         return [self.names.index(name) for name in self.free_names()]
 
     def from_line(self, points: Array) -> Array:
-        """Return the values of the parameters `columns`, (..., p), from their logits.
+        """Return the values (..., p) of the parameters free at any depth, from their logits.
 
         With the parameter's bounds, the logit is logit((value - low) / (high - low)).
         """
@@ -237,7 +237,8 @@ class Family:
     def has_recursion(self, depth: float) -> bool:
         """Whether a recursion of finite depth >= 1 is computed for a person of this depth.
 
-        The depth is that of the learner in mind, or of the rule that updates this learner's belief.
+        It is the recursion of the learner in mind, or of the rule that updates this learner's
+        belief.
         """
         depths = self.learner_depth(depth), self.followed_depth(depth)
         return any(1 <= used < math.inf for used in depths)

@@ -50,17 +50,17 @@ def score(
     ``rank`` of the chosen option (1: the likeliest), ``belief`` in the truth before and
     ``belief_after`` the response, ``entropy`` and ``entropy_after`` of these beliefs, and
     ``information_gain``: the Kullback-Leibler divergence of the belief after from the belief
-    before (all three in nats). For learners, the belief is in the guessed or rated hypothesis. For
-    ratings, ``probability`` is the rating without its error, and ``log_likelihood`` the logarithm
-    of a density. A user's column with the name of an added column, such as ``rank``, is renamed to
-    ``rank_given``.
+    before (all three in nats). For learners, ``belief`` and ``belief_after`` are those in the
+    guessed or rated hypothesis, before and after the datum. For ratings, ``probability`` is the
+    rating without its error, and ``log_likelihood`` the logarithm of a density. A user's column
+    with the name of an added column, such as ``rank``, is renamed to ``rank_given``.
 
     Parameters
     ----------
     choices
         A table with the columns person, problem, round, hypothesis, datum: a DataFrame, a mapping
-        or a file. With a column ``count``, each row stands for this number of equal responses in
-        first rounds; person and round are then not needed.
+        or a file. With a column ``count``, each row stands for this number of equal responses, each
+        in the first round of a lesson; person and round are then not needed.
     problems
         A mapping from name to matrix or task, a folder of model files, or one matrix or task.
     depth, rationality, lapse
@@ -181,7 +181,7 @@ def fit_group(
     """Fit a hierarchical model: people's parameters are normally distributed around a group mean.
 
     The less information a person's responses carry, the closer the person's estimate is to the
-    group. The likelihood of a person is summed over the depths, weighted by their shares.
+    group mean. A person's likelihood is the mean over depths, weighted by the depths' shares.
 
     Parameters
     ----------

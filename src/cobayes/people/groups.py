@@ -1,9 +1,9 @@
-"""Hierarchical fits: people's parameters come from a group distribution, estimated jointly.
+"""Hierarchical fits: people's parameters are estimated jointly with their distribution in a group.
 
 On the logit scale (`Likelihood.from_line`) people's parameters are normally distributed around the
-group's mean; every depth has a share of people. Priors are flat: for the group's median between the
-bounds, for the standard deviation in logits (the spread) within `SPREAD`, and for the shares of
-depths (a Dirichlet distribution with all parameters one).
+group's mean; every depth has a share of people. Priors are flat: the group's median is uniform
+between the bounds, the standard deviation in logits (the spread) is uniform within `SPREAD`, and
+the shares of depths have a Dirichlet distribution with all parameters one.
 
 The posterior is drawn by Laplace's method with importance sampling. For every person, candidates
 for parameters and depth are drawn around the modes of normal approximations. The candidates'
@@ -39,8 +39,8 @@ SPREAD = (0.1, 3.0)
 # The number of candidates of all people and depths together (a draw of the group then takes about a
 # millisecond), and the smallest and the largest number per person and depth.
 NUM_CANDIDATES, FEWEST, MOST = 60_000, 256, 2048
-# NUM_ROUNDS times before the final candidates, candidates are drawn for the current estimate of the
-# group, and the group is estimated anew from NUM_TRIAL_DRAWS draws.
+# Before the final candidates there are NUM_ROUNDS rounds. A round draws candidates for the current
+# estimate of the group, and estimates the group anew from NUM_TRIAL_DRAWS draws.
 NUM_ROUNDS, NUM_TRIAL_DRAWS = 3, 100
 # People's modes are searched between plus and minus this logit; at these logits a parameter is
 # practically at its bound.
@@ -51,7 +51,8 @@ FACTORS = (1.0 / 3.0, 1.0, 3.0)
 # Step of the finite differences for second derivatives of the group's log density: large enough
 # that rounding in single precision does not matter, and small relative to standard deviations.
 STEP = 0.05
-# Smallest curvature of the group's negative log density (the prior has 1/2 at its mode).
+# Smaller curvatures of the group's negative log density are replaced by this number; the prior's
+# curvature at its mode is 1/2.
 LEAST_PRECISION = 0.1
 
 
@@ -72,12 +73,12 @@ class Group(NamedTuple):
         Parameters
         ----------
         lines, num_free
-            The points, and p.
+            The points, and the number p of free parameters.
         xp
             NumPy, or ``jax.numpy``.
         """
         mean, spread, sticks = xp.split(lines, [num_free, 2 * num_free], axis=-1)
-        # Each stick is broken at a share 1 - kept ~ Beta(1, number of shares after it).
+        # Each stick is broken at the share 1 - kept ~ Beta(1, number of later shares).
         log_kept = -xp.logaddexp(0.0, sticks) / xp.arange(sticks.shape[-1], 0, -1)
         edge = xp.zeros_like(lines[..., :1])
         log_left = xp.concatenate([edge, xp.cumsum(log_kept, axis=-1)], axis=-1)
@@ -158,7 +159,7 @@ class GroupFit:
 
     @cached_property
     def group(self) -> pd.DataFrame:
-        """The group: medians and spreads of the parameters, shares of depths, 95 % intervals."""
+        """One row per median, spread and share of depth of the group, with 95 % intervals."""
         names = self.fit.family.free_names()
         labels = {
             "median": [f"median {name}" for name in names],
@@ -188,13 +189,13 @@ class GroupFit:
         return arviz.from_dict(content, coords=coords, dims=dims)
 
     def plot(self, parameter: str = "rationality", *, ax: Any = None) -> Any:
-        """Draw the shrinkage of a parameter: `cobayes.plots.plot_shrinkage`."""
+        """Draw the shrinkage of a parameter; see `cobayes.plots.plot_shrinkage`."""
         from cobayes.plots import plot_shrinkage
 
         return plot_shrinkage(self, parameter, ax=ax)
 
     def draw_next(self, count: int, random: np.random.Generator) -> tuple[Positions, Array]:
-        """Return depths, (s,) positions, and all parameters, (s, names), of new people."""
+        """Draw new people; return positions of depths, (s,), and all parameters, (s, names)."""
         family, lines = self.fit.family, np.concatenate(self.lines)
         drawn = lines[random.integers(len(lines), size=count)]
         group = Group.from_line(drawn, len(family.columns))
@@ -209,7 +210,7 @@ class GroupFit:
 
 
 def _summary(draws: Array) -> Array:
-    """Return means and ends of 95 % intervals, (..., 3), of draws with axes chain and draw."""
+    """Return mean and 95 % interval, (..., 3), of draws with leading axes chain and draw."""
     ends = np.quantile(draws, INTERVAL, axis=(0, 1))
     return np.stack([draws.mean(axis=(0, 1)), *ends], axis=-1)
 

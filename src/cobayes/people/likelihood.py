@@ -54,9 +54,9 @@ class Likelihood:
     names : tuple of str
         The free parameters.
     columns : list of int
-        Their positions among all parameters of the family.
+        The positions of the free parameters among all parameters of the family.
     low, high : ndarray
-        Their bounds.
+        The bounds of the free parameters.
     rows, units : ndarray
         (t,): rows of the choices, and the unit of each: 0, 0, ..., 1, 1, ...
     num_units : int
@@ -136,8 +136,8 @@ class Likelihood:
             Positions of the rows of this level, and for each row the position of its situation on
             the axis b of the next three arrays.
         belief, posterior, followed : ndarray
-            Jets of log-beliefs: before the datum, (b, m); after each possible datum, (b, n, m), of
-            the learner in mind; and by the rule that updates the belief from round to round
+            Jets of log-beliefs: before the datum, (b, m); after each possible datum, (b, n, m); and
+            after each possible datum by the rule that updates the belief from round to round
             (`Family.other`), (b, n, m).
         """
         known, at = self.choices.situations, self.parameters(values)
@@ -252,7 +252,7 @@ def _rated(
     """Return the log-likelihood of each rating, with its gradient and information.
 
     A rating is the probability of a guess plus a normal error, censored at 0 and at 1. The
-    information is that of a rating without censoring, which is larger.
+    information is that of an uncensored rating, which is larger than the true one.
 
     Parameters
     ----------

@@ -19,14 +19,15 @@ from cobayes.people.problems import Array, Positions
 # Number of points between the bounds among which starting points are chosen.
 NUM_POINTS = 40
 MAX_STEPS = 200
-# Smallest distance of starting points from the bounds, relative to the range between them.
+# Starting points keep at least this distance from the bounds, relative to the range between them.
 MARGIN = 0.005
 # A unit has converged if the next step is expected to raise its log-likelihood by at most this.
 GAIN_TOLERANCE = 1e-8
 # The first damping. Damping is the share of a parameter's information that is added to this
 # information, which shortens the step.
 DAMPING = 1e-3
-# For the damping, the information of a parameter is taken to be at least this share of the largest.
+# For the damping, the information of a parameter is taken to be at least this share of the largest
+# information of the unit's parameters.
 LEAST_DAMPED = 1e-5
 # The maximisation of a unit stops when its damping exceeds this.
 MAX_DAMPING = 1e12
@@ -173,7 +174,7 @@ def profile(
 ) -> Array:
     """Return the parameter values at which the profile log-likelihood has fallen by `drop`, (u,).
 
-    They lie between the maximum and `bound`; a value is `bound` if the profile falls by less.
+    They lie between the maximum and `bound`; if the profile falls by less, the value is `bound`.
 
     Parameters
     ----------

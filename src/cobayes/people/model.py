@@ -49,7 +49,7 @@ def normalise(logs: Array, axis: int) -> Array:
 
 
 def first_beliefs(problems: Sequence[Problem], temperature: Array, num_hypotheses: int) -> Array:
-    """Return first beliefs, prior ** temperature, normalised: a jet (b, m) of logarithms."""
+    """Return the jet (b, m) of first log-beliefs, log(prior ** temperature), normalised."""
     prior = np.zeros((len(problems), num_hypotheses))
     for row, problem in zip(prior, problems, strict=True):
         row[: len(problem.prior)] = problem.prior
@@ -174,7 +174,7 @@ def after_datum(followed: Array, belief: Array, places: Positions, datum: Positi
         Jets: the posteriors (b, n, m) by the rule that updates the belief (`Family.other`), and the
         belief before the datum (b, m).
     places, datum
-        For each new belief, the position of its situation among b, and the datum shown there.
+        For each new belief, the position (axis b) of the situation before the datum, and the datum.
     """
     found = followed[:, places, datum]
     kept = ~np.isfinite(found[0]).any(axis=1)
@@ -247,7 +247,8 @@ def score_options(
     possible = np.isfinite(utility[0]) & available
     utility[:, ~possible] = 0.0
     # If the learner in mind has excluded the truth, all data that are possible under the truth have
-    # equal utility. Learners guess uniformly after a datum that every hypothesis excludes.
+    # equal utility. Learners guess uniformly after a datum that is impossible under every
+    # hypothesis with a positive belief.
     excluded = ~possible.any(axis=1)
     possible[excluded] = allowed[excluded]
     even = available / available.sum(axis=1, keepdims=True)

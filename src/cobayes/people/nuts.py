@@ -31,11 +31,11 @@ from cobayes.people.result import Fit, Progress
 NUM_CHAINS, NUM_WARMUP = 4, 200
 # The number of draws between two reports of progress.
 BLOCK = 50
-# Chains continue until every R-hat of the group is below GOOD_R_HAT. They make at least the larger
-# of the requested number of draws and FEWEST_DRAWS (with fewer draws R-hat is unreliable), and at
-# most MOST_TIMES times this number.
+# Chains continue until every R-hat of the group is below GOOD_R_HAT. Together they make at least
+# the larger of the requested number of draws and FEWEST_DRAWS (with fewer draws R-hat is
+# unreliable), and at most MOST_TIMES times this number.
 GOOD_R_HAT, MOST_TIMES, FEWEST_DRAWS = 1.01, 4, 800
-# Smallest precision in the normal approximation of a person's likelihood.
+# Smaller precisions in the normal approximation of a person's likelihood are replaced by this one.
 LEAST_PRECISION = 1e-3
 
 
@@ -113,7 +113,7 @@ def _statistics() -> Any:
 
 
 def _diagnose(lines: Array, num_free: int) -> tuple[Array, Array]:
-    """Return R-hat and the effective number of draws of every group quantity."""
+    """Return R-hat and the effective number of draws of every quantity of the group."""
     group = Group.from_line(lines, num_free)
     values = np.concatenate([group.mean, group.spread, np.exp(group.log_share)], axis=-1)
     r_hat = np.ones(values.shape[-1])
@@ -168,7 +168,7 @@ def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
 
 
 def density_in_jax(likelihood: Likelihood, names: tuple[str, ...]) -> Any:
-    """Return the log-likelihoods (u,) of points (u, p) in logits as a function of JAX.
+    """Return a JAX function from points (u, p) in logits to log-likelihoods (u,).
 
     For ratings, and for free parameters of the learner in mind, NumPy computes the log-likelihoods,
     which takes about ten times as long.

@@ -22,7 +22,7 @@ from cobayes.people.problems import Array, Positions
 if TYPE_CHECKING:
     from cobayes.people.result import Fit
 
-# Degrees of freedom of the t distribution that candidates come from: tails heavier than normal.
+# Degrees of freedom of the candidates' t distribution, whose tails are heavier than normal ones.
 DEGREES = 5
 # Share of the candidates that come from the prior; they cover the whole range between the bounds.
 PRIOR_SHARE = 0.25
@@ -30,7 +30,7 @@ PRIOR_SHARE = 0.25
 # three rounds adapt the distribution of the candidates; with an exponent below one, more candidates
 # have a notable weight.
 STAGES = ((1, 0.25), (1, 0.5), (1, 1.0), (3, 1.0))
-# Smallest variance of candidates on the logit scale.
+# Added to the variances of candidates on the logit scale, so that none is zero.
 SMALLEST_VARIANCE = 1e-12
 # The number of draws of the parameters in a predictive check, and of simulated studies per draw.
 NUM_DRAWS, NUM_REPLICATES = 100, 4
@@ -56,7 +56,7 @@ class LogLikelihood:
     names : tuple of str
         The free parameters.
     low, high : ndarray
-        Their bounds.
+        The bounds of the free parameters.
 
     Examples
     --------
@@ -149,8 +149,8 @@ def sample(
 
     Candidates come from the prior and from a multivariate t distribution (`propose`), whose centre
     and scale matrix are the weighted mean and covariance of the preceding candidates. The draws are
-    systematic resamples of the last candidates, with their weights, in random order. A candidate
-    may be drawn several times.
+    resampled systematically from the last candidates by weight, and put in random order. A
+    candidate may be drawn several times.
 
     Parameters
     ----------
@@ -291,12 +291,12 @@ def calibration(
 def replicate(
     fit: Fit, num_draws: int, rng: Any
 ) -> tuple[Array, Array, NDArray[np.bool_], Positions]:
-    """Simulate all responses (t), each with its options (k), s = num_draws * NUM_REPLICATES times.
+    """Simulate all responses s = num_draws * NUM_REPLICATES times.
 
     Returns
     -------
     fitted, mean : ndarray
-        (t, k): probabilities at the estimates, and their mean over the posterior.
+        (t, k): probabilities of all options at the estimates, and their means over the posterior.
     available : ndarray
         (t, k): whether the option is available.
     drawn : ndarray

@@ -124,16 +124,16 @@ class Situations:
     lesson, level
         (t,): the number of each row's lesson, and the number of data shown in it before.
     datum
-        (t,): the position of the datum that the row shows.
+        (t,): the position of each row's datum.
 
     Attributes
     ----------
     at : ndarray
         (t,): the situation of every row.
     problems, histories : list
-        The problem and the data shown before, of every situation.
+        The problem and the history of every situation.
     level : ndarray
-        The number of data shown before, of every situation.
+        The number of data in every situation's history.
     parent : ndarray
         The position of every situation's parent; its own position at the start of a lesson. Parents
         precede their children.

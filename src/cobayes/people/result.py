@@ -298,7 +298,6 @@ class Fit:
             return cls(family, choices, problems, content["by"], units, groups, Estimates(*arrays))
 
     def _note(self, unit: int, number: int) -> str:
-        """Return a note: which parameters are not identified or at a bound, and non-convergence."""
         found, notes = self.arrays, []
         for name in self.family.free_names(self.family.depth[number]):
             place = unit, number, self.family.names.index(name)

@@ -22,8 +22,8 @@ from cobayes.reading import read_model
 if TYPE_CHECKING:
     from cobayes.model import Model
 
-# Lower bounds on the time of a simulated response in seconds, in total and per entry of its matrix,
-# and on its memory in bytes; measured with 100 people, 10 problems of 36 x 4 and 20 rounds.
+# Lower bounds on the cost of a simulated response: a fixed time and a time per entry of its matrix,
+# in seconds, and memory in bytes; measured with 100 people, 10 problems of 36 x 4 and 20 rounds.
 SECONDS_PER_ROW, SECONDS_PER_ENTRY, BYTES_PER_ROW = 5e-6, 1e-8, 500
 
 
@@ -41,7 +41,8 @@ def simulate(
     """Simulate people who respond to every problem for some rounds.
 
     The true hypothesis of each lesson is drawn uniformly, whatever the prior. Simulated learners
-    (``response="guess"`` or ``"rating"``) see data of the literal teacher, and rate the truth.
+    (``response="guess"`` or ``"rating"``) see data of the literal teacher; the hypothesis that they
+    rate is the true one.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def simulate(
     people = people.loc[np.repeat(people.index, len(known) * num_lessons)].reset_index(drop=True)
     problem = [own for own in known for _ in range(num_lessons)]
     parts = _play(people, problem * (len(people) // len(problem)), family, num_rounds, random)
-    # Rows of one lesson are consecutive.
+    # The sort makes the rows of each lesson consecutive.
     table = pd.concat(parts).sort_index(kind="stable")
     if num_lessons > 1:
         table.insert(2, "lesson", table.index % num_lessons + 1)
@@ -117,7 +118,7 @@ def require_affordable_lessons(
         Time per response in seconds, in addition to the simulation.
     """
     size = sum(problem.model.matrix.size for problem in problems) / len(problems)
-    # Python integers, because the product of the user's counts may exceed the range of float64.
+    # Cut off, because the product of the user's counts may exceed the range of float64.
     num_rows = min(num_lessons * num_rounds, 10**300)
     require_affordable(
         f"{short_number(num_lessons)} lessons of {short_number(num_rounds)} rounds",

@@ -76,7 +76,7 @@ def place_of(frame: pd.DataFrame, row: int, column: str) -> str:
 def require(
     frame: pd.DataFrame, good: Any, column: str, message: str, hint: str | None = None
 ) -> None:
-    """Raise an error about the first cell that is not good; {} in `message` becomes its content."""
+    """Raise an error about the first bad cell; {} in `message` stands for the cell's content."""
     bad = np.flatnonzero(~np.asarray(good, dtype=bool))
     if len(bad):
         message = message.replace("{}", repr(frame[column].tolist()[bad[0]]))
@@ -96,7 +96,7 @@ def filled(frame: pd.DataFrame, column: str) -> Any:
 
 
 def _is_unicode(cell: Any) -> bool:
-    """Tell whether a cell has no lone surrogate, with which pandas cannot group."""
+    """Tell whether a cell has no lone surrogate; pandas cannot group by a text with one."""
     return not isinstance(cell, str) or not any("\ud800" <= letter <= "\udfff" for letter in cell)
 
 
@@ -133,7 +133,7 @@ def as_numbers(cells: Iterable[Any]) -> Array:
 
 
 def as_text(value: Any) -> str:
-    """Return a label as text; 1.0 is "1", since pandas turns integers beside a NaN into floats."""
+    """Return a label as text; 1.0 gives "1", since pandas reads integers beside a NaN as floats."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip()

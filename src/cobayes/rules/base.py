@@ -141,9 +141,9 @@ class Rule(ABC):
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty about a hypothesis.
 
-        Rates of convergence follow from it. The teacher's distribution tends to the column of the
-        taught hypothesis. The log-odds of this hypothesis against another one grow per round, on
-        average, by the Kullback-Leibler divergence between the two columns.
+        Rates of convergence follow from this matrix. The teacher's distribution tends to the column
+        of the taught hypothesis. The log-odds of this hypothesis against another one grow per
+        round, on average, by the Kullback-Leibler divergence between the two columns.
         """
         logs = np.full(self.model.num_hypotheses, -np.inf)
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
@@ -164,7 +164,6 @@ class Rule(ABC):
         return found
 
     def _in(self, state: State) -> Rule:
-        """Make the rule for a state of the task."""
         model, prior = self.task.matrix_at(state), self.task.data_prior_at(state)
         if (model.data, model.hypotheses) != (self.model.data, self.model.hypotheses):
             raise CobayesError(
@@ -191,7 +190,7 @@ class Rule(ABC):
         return Restricted(self, model, prior)
 
     def likelihood(self, belief: Distribution) -> Array:
-        """Return the likelihood matrix M_k at a belief: (n, m), columns sum to one.
+        """Return the likelihood matrix at a belief, M_k in the paper; its columns sum to one.
 
         Parameters
         ----------
@@ -212,7 +211,7 @@ class Rule(ABC):
         return found.reshape(*logs.shape[:-1], *self.model.shape)
 
     def teach(self, belief: Distribution, hypothesis: SupportsIndex | str) -> Array:
-        """Return the teacher's distribution over data, tau in the paper: (n,).
+        """Return the teacher's distribution over data, tau in the paper.
 
         Parameters
         ----------
@@ -233,7 +232,7 @@ class Rule(ABC):
         return self.likelihood(belief)[..., column]
 
     def update(self, belief: Distribution, datum: SupportsIndex | str) -> Array:
-        """Return the posterior after one datum, T_d(belief) in the paper: (m,).
+        """Return the posterior after one datum, T_d(belief) in the paper.
 
         Parameters
         ----------
@@ -308,7 +307,7 @@ class Rule(ABC):
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Rule:
-        """Make a rule from the result of `to_dict`; `cobayes.Rule.from_dict` makes any rule.
+        """Make a rule from the result of `to_dict`; `cobayes.Rule.from_dict` accepts every rule.
 
         Parameters
         ----------
@@ -366,7 +365,7 @@ class Rule(ABC):
 
 
 def rule_named(name: str) -> type[Rule] | None:
-    """Return the class of a rule by its name in upper or lower case, or None."""
+    """Return the class of rules with this name, in upper or lower case; None if there is none."""
     found = [kind for kind in subclasses(Rule) if kind.name.lower() == name.lower()]
     # A notebook may define a class twice: the last definition is taken, unless cobayes itself has
     # a rule of this name.
@@ -389,8 +388,8 @@ class Restricted(Rule):
     model
         The matrix in the state, with all data.
     prior
-        The data prior in the state. A datum with a positive prior is available; otherwise the
-        values have no effect. A rule that uses them overrides `Rule._restricted`.
+        The data prior in the state. A datum with a positive prior is available; the size of the
+        prior has no effect. A rule that uses the size overrides `Rule._restricted`.
     """
 
     name = "restricted"

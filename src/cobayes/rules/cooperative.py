@@ -94,8 +94,8 @@ def cooperative_inference(
     Returns
     -------
     CooperativeInference
-        The teacher's and the learner's distributions. If no matrix with these zeros has the two
-        priors as its sums, the distributions are the limits of applying the equations in turn.
+        The teacher's and the learner's distributions. If no matrix with the same zeros has the
+        two priors as its sums, the distributions are the limits of applying the equations in turn.
 
     Notes
     -----

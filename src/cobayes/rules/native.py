@@ -66,7 +66,7 @@ class NativeRule(Rule):
         return Response(_core.exp(logs), logs)
 
     def _restricted(self, model: Model, prior: Array) -> Rule:
-        """Multiply the rule's own data prior by that of the task's state."""
+        """Return the rule with its own data prior multiplied by that of the task's state."""
         if self.data_prior is not None:
             prior = prior * self.data_prior
         if not prior.any():

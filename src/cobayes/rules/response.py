@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 # The largest tolerance of SCBI; larger tolerances are replaced by it. A larger tolerance would save
 # almost no time, and the true error may be several times the estimated error.
 LOOSEST = 1e-9
-# Tolerance for the sums of the columns of a custom rule, which must be one.
+# Tolerance for the column sums of a custom rule's likelihood, which must be one.
 COLUMN_SLACK = 1e-6
 
 
@@ -65,7 +65,7 @@ def what_is_wrong(response: Any, model: Model) -> str | None:
     if likelihood.shape != model.shape:
         return f"a likelihood of shape {likelihood.shape}; expected {model.shape}"
     sums = np.where((likelihood >= 0.0).all(axis=0), likelihood.sum(axis=0), np.nan)
-    # A column of zeros: the hypothesis allows none of the data that may be shown.
+    # A column of zeros is valid: the hypothesis allows none of the data that may be shown.
     is_wrong = ~((np.abs(sums - 1.0) <= COLUMN_SLACK) | (sums == 0.0))
     if not is_wrong.any():
         return None
@@ -97,7 +97,7 @@ def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
 def not_converged(
     error: float, tolerance: float, iterations: int | None = None
 ) -> ConvergenceError:
-    """Return the error about a scaling to a belief whose error exceeds the tolerance.
+    """Return the error about a scaling that did not reach the tolerance.
 
     Parameters
     ----------

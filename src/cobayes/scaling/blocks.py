@@ -39,7 +39,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScalingBlocks:
-    """The blocks of a non-negative matrix at given sums, from the highest ratio to the lowest.
+    """The blocks of a non-negative matrix scaled to given sums, the highest ratio first.
 
     Attributes
     ----------
@@ -163,7 +163,8 @@ def explain(
     data, hypotheses
         The labels.
     words
-        The name of the column sums divided by their total, for one hypothesis and for several.
+        What the sentence calls the share of these hypotheses in the total of the column sums: for
+        one hypothesis, and for several.
     """
     unplaced = np.flatnonzero((blocks.column_labels < 0) & (column_sums > 0.0))
     if len(unplaced):

@@ -63,10 +63,10 @@ class ScalingResult:
     num_iterations : int or ndarray
         Sweeps and Newton steps together.
     is_converged : bool or ndarray
-        Whether the residual and the estimated error of the scalings are within the tolerance.
+        Whether `residual` and `error` are within the tolerance.
     error : float or ndarray
-        Estimated relative error of the scalings, from the measured rate of convergence or from
-        the last Newton step.
+        Estimated relative error of the row and column factors, from the measured rate of
+        convergence or from the last Newton step.
     factors : ndarray
         `column_scaling` divided by the column sums; defined where a column sum is zero, too.
     data, hypotheses : tuple of str or None

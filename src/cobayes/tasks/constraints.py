@@ -300,7 +300,7 @@ class LimitedTo(Task):
 def limited_to(matrix: MatrixLike, data: Iterable[SupportsIndex | str]) -> LimitedTo:
     """Return the task in which only these data may be shown.
 
-    A teacher who may say nothing but the truth is limited to true statements. A learner whose rule
+    For example, a teacher who must not lie is limited to true statements. A learner whose rule
     is made from this task knows the limit; a learner whose rule is made from the matrix does not.
 
     Parameters
@@ -331,9 +331,9 @@ def limited_to(matrix: MatrixLike, data: Iterable[SupportsIndex | str]) -> Limit
 def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     """Return the model whose data are the sets of `size` different data, shown together.
 
-    The entry of a set is the product of its members' entries: they are drawn independently, and
-    their order does not matter. A set is therefore impossible under a hypothesis if one of its
-    members is. Sets that are impossible under every hypothesis are omitted.
+    The entry of a set is the product of its members' entries, because the members are drawn
+    independently. Their order does not matter. A set is therefore impossible under a hypothesis if
+    one of its members is. Sets that are impossible under every hypothesis are omitted.
 
     The limit is 20 million entries, sets times hypotheses (160 MB). For larger problems choose one
     datum after another: ``plan_lesson`` on ``without_repeats(matrix)`` adds in every round the
@@ -349,7 +349,7 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     Returns
     -------
     Model
-        Labelled "a + b"; sets of size one are the data themselves.
+        The model, with data labelled "a + b". If `size` is one, `matrix` as a model.
 
     Examples
     --------

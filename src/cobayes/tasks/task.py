@@ -26,9 +26,9 @@ State = Any
 class Task(ABC):
     """The matrix and the available data of each round, given the data shown before.
 
-    A task has a state, which determines the matrix and the data prior of the next round (a prior of
-    zero: not available); the datum that is shown leads to the next state. A `Model` is the task
-    with only one state. Rules are made from tasks, and agents keep track of the state.
+    A task has a state, which determines the matrix and the data prior of the next round (data with
+    prior zero are not available); the datum that is shown leads to the next state. A `Model` is a
+    task with only one state. Rules are made from tasks, and agents keep track of the state.
 
     For your own task, define `matrix_at` and the methods that differ from the defaults here. All
     matrices of a task share their data and hypotheses.
