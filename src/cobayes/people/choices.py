@@ -286,7 +286,7 @@ def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
 def read_numbers(
     table: Any, problems: Mapping[str, Problem], kind: str, *, is_partial: bool = False
 ) -> dict[str, dict[str, Array]]:
-    """Return the numbers of a table, by column and problem: one number per datum or hypothesis.
+    """Return, by column and problem, arrays with one number per datum or hypothesis.
 
     Parameters
     ----------

@@ -149,7 +149,7 @@ class Family:
         if features and not self.is_teacher:
             raise CobayesError(
                 f"response={self.response!r} has no features.",
-                "features describe data, which learners do not choose: drop them.",
+                "omit features: they describe data, which learners do not choose.",
             )
         all_alike = dict.fromkeys(features, self.weights)
         weights = self.weights if isinstance(self.weights, Mapping) else all_alike

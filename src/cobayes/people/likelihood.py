@@ -35,7 +35,7 @@ class Evaluation(NamedTuple):
 
 
 class Likelihood:
-    """The likelihood of one depth for all units.
+    """The likelihood of the responses of all units at one depth.
 
     Parameters are arrays (units, free parameters) in the order of `names`. The beliefs in a
     situation are computed once for all units, or once per unit if a free parameter changes them.
@@ -213,7 +213,7 @@ class Likelihood:
         return model.choose(self.family, self.scores(values), self.features, at, free)
 
     def by_row(self, values: Array, free: Sequence[str] = ()) -> Evaluation:
-        """Return log-likelihood of every row, and gradient and information for `free`."""
+        """Return log-likelihood, gradient and information of every row, the latter two for `free`."""
         probability, derivative = self.responses(values, free)
         every = np.arange(len(self.rows))
         chosen, slope = probability[every, self.answer], derivative[:, every, self.answer].T

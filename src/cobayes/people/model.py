@@ -166,7 +166,7 @@ def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: 
 
 
 def after_datum(followed: Array, belief: Array, places: Positions, datum: Positions) -> Array:
-    """Return beliefs after one more datum, a jet; an impossible datum does not change a belief.
+    """Return the jet of beliefs after one more datum; an impossible datum changes no belief.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ History = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One problem: a table, or a task made from it, and the learner's prior."""
+    """A problem of a study: a task (a plain table is one, too) and the learner's prior."""
 
     name: str
     task: Task

@@ -181,12 +181,12 @@ class Rule(ABC):
         return self._remade(model) if prior is None else self._restricted(model, prior)
 
     def _remade(self, model: Model) -> Rule:
-        """Make a rule of the same class and settings from another matrix."""
+        """Make a rule with the same class and settings from another matrix."""
         require_settings(type(self), self.settings(), num_given=1)
         return type(self)(model, **self.settings())
 
     def _restricted(self, model: Model, prior: Array) -> Rule:
-        """Make a rule of the same settings from the matrix and data prior of a task's state."""
+        """Make a rule with the same settings from the matrix and data prior of a task's state."""
         return Restricted(self, model, prior)
 
     def likelihood(self, belief: Distribution) -> Array:

@@ -146,7 +146,7 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
 
 
 def in_every_round(rule: Rule) -> Rule:
-    """Return the rule of all rounds; raise an error if the task's state can change."""
+    """Return the rule that holds in all rounds; raise an error if the task's state can change."""
     if rule.task.is_constant:
         return rule.at(rule.task.start)
     raise CobayesError(

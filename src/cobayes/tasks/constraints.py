@@ -68,7 +68,7 @@ class Around(Task):
         return self.task.seen_part(state[1])
 
     def with_seen_part(self, state: State, seen: State) -> State:
-        """Return the state in which the seen part of the inner task is replaced."""
+        """Return the state with the seen part of the inner task replaced by `seen`."""
         return state[0], self.task.with_seen_part(state[1], seen)
 
     def is_over(self, state: State, hypothesis: int) -> bool:

@@ -104,7 +104,7 @@ class Task(ABC):
         return state
 
     def with_seen_part(self, state: State, seen: State) -> State:  # noqa: ARG002
-        """Return the state in which the seen part is replaced."""
+        """Return the state with the seen part replaced by `seen`."""
         return seen
 
     def is_over(self, state: State, hypothesis: int) -> bool:
