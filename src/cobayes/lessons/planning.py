@@ -120,7 +120,7 @@ class Planner(Teacher):
         self._rounds_left = num_rounds
 
     def choose(self) -> int:
-        """Search for the best datum, update the learner's belief with it, and return its position."""
+        """Search for the best datum, update the belief with it, and return its position."""
         depth = self.look_ahead
         if self._rounds_left:
             depth = min(depth, self._rounds_left)

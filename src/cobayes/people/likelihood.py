@@ -213,7 +213,7 @@ class Likelihood:
         return model.choose(self.family, self.scores(values), self.features, at, free)
 
     def by_row(self, values: Array, free: Sequence[str] = ()) -> Evaluation:
-        """Return log-likelihood, gradient and information of every row, the latter two for `free`."""
+        """Return log-likelihood, and gradient and information for `free`, of every row."""
         probability, derivative = self.responses(values, free)
         every = np.arange(len(self.rows))
         chosen, slope = probability[every, self.answer], derivative[:, every, self.answer].T

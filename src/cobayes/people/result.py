@@ -137,7 +137,7 @@ class Fit:
         return pd.concat(parts, ignore_index=True)
 
     def _table(self, number: Positions, *, has_intervals: bool = False) -> pd.DataFrame:
-        """Return each unit's estimates at one depth, whose position is in `number` (u,)."""
+        """Return each unit's estimates at the depth whose position is in `number` (u,)."""
         found, every = self.arrays, np.arange(len(self.groups))
         known = found.is_identified[every, number]
         is_fixed = self.family.low == self.family.high
