@@ -38,8 +38,8 @@ class Rule {
     void* worker_;
   };
 
-  // Compute the quantity in `all` at all beliefs, in blocks, on several threads if the work is long. Return its values, the largest
-  // estimated error and the largest number of iterations.
+  // Compute `all.quantity` at every belief, in blocks, on several threads if the work is long. Return the values, the largest estimated
+  // error and the largest number of iterations.
   nb::tuple ask(const In<2>& logs, const std::optional<Sets>& gone, Question all, int num_threads) {
     constexpr size_t BLOCK = 256;
     const size_t count = logs.shape(0);
@@ -70,7 +70,6 @@ class Rule {
   nb::tuple posteriors(In<2> logs, std::optional<Sets> gone, int num_threads) {
     return ask(logs, gone, Question{.quantity = Quantity::POSTERIORS}, num_threads);
   }
-  // Update beliefs with one datum, the same for all or one for each.
   nb::tuple update(In<2> logs, std::variant<int64_t, Positions> data, std::optional<Sets> gone, bool in_logs, int num_threads) {
     const bool is_one = data.index() == 0;
     const size_t count = is_one ? 1 : std::get<1>(data).shape(0);
@@ -84,7 +83,7 @@ class Rule {
 
   const Kernels& kernels_;
   size_t n, m;
-  double num_products;  // about the number of products of the table with a vector that one response takes
+  double num_products;  // a response takes about as long as this many products of the table with a vector
 
  private:
   void* take_worker() {

@@ -40,7 +40,7 @@ using Out = nb::ndarray<nb::numpy, T>;
 namespace core {
 
 constexpr double SHORT_WORK = 4e6;            // multiplications, about a millisecond
-constexpr double PRODUCTS_OF_SCALING = 30.0;  // about the number of products of a table with a vector that one scaling takes
+constexpr double PRODUCTS_OF_SCALING = 30.0;  // a scaling takes about as long as this many products of its table with a vector
 
 #if defined(__x86_64__)
 namespace v2 { extern const Kernels table; }

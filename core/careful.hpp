@@ -4,9 +4,9 @@
 // Column errors c_j g_j = sum_i S_ij - c_j are computed in double-double precision from flows between columns. Let d(i) be the
 // column in which row i has its largest entry. The whole row sum r_i is credited to d(i); each entry S_ij, j != d(i), is a flow from
 // d(i) to j. A flow enters both columns with the same rounding, so that flows cancel exactly. The Markov chain
-// P_jk = w_j c_k w_k sum_i u_i^2 M_ij M_ik / r_i is eliminated without subtractions (Grassmann, Taksar and Heyman). A step is halved until
-// the slope of the convex dual function at the step's end is at most half of the negative slope at its start. Groups of columns whose coupling is
-// below double-double precision are then balanced, each with one common factor.
+// P_jk = w_j c_k w_k sum_i u_i^2 M_ij M_ik / r_i is eliminated without subtractions (Grassmann, Taksar and Heyman). At the start of a step
+// the convex dual function has a slope -s < 0; the step is halved until the slope at its end is at most s / 2. Groups of columns whose
+// coupling is below double-double precision are then balanced, each with one common factor.
 #pragma once
 #include "problem.hpp"
 
@@ -18,9 +18,9 @@ inline constexpr int MAX_HALVINGS = 40, MAX_CAREFUL_STEPS = 200;
 // groups of columns that are coupled more weakly are balanced separately. The same is repeated for groups of groups, each time with a
 // coupling that is weaker by the factor NEXT_LEVEL.
 inline constexpr double WEAKEST_COUPLING = 1e-18, NEXT_LEVEL = 1e-14;
-// Groups with a coupling below TIED_COUPLING whose row and column sums are equal up to TIED_ROUNDING (three columns with the sum
-// 1/3, one row with the sum 1) are balanced as if the sums were equal. Otherwise the flow between groups would be the rounding error
-// of 1/3.
+// A group with a coupling below TIED_COUPLING whose rows and columns have the same total up to TIED_ROUNDING (such as one row with the
+// sum 1 and three columns with the sum 1/3) is balanced as if the totals were equal. Otherwise the flow between groups would be the
+// rounding error of 1/3.
 inline constexpr double TIED_COUPLING = 1e-4, TIED_ROUNDING = 16 * 0x1p-52;
 
 // A sum in double-double precision.
@@ -178,8 +178,8 @@ class Careful {
     return true;
   }
 
-  // Balance groups of columns: first those whose sums tie, then those that are coupled too weakly for Newton's method, from stronger to
-  // weaker couplings. Return the error.
+  // Balance groups of columns: first groups whose rows and columns have equal totals, then groups that are coupled too weakly for Newton's
+  // method, from stronger to weaker couplings. Return the error.
   double balance_levels(int max_steps) {
     fill_chain();
     double error = 0;
@@ -210,9 +210,9 @@ class Careful {
     return count;
   }
 
-  // Multiply the factors of each group of columns by a common number, until its inflow equals its outflow. The balance is row sums
-  // minus column sums plus the flows between groups; flows inside a group cancel. With `only_ties`, nothing is done unless the row sums
-  // and the column sums of a group have equal totals.
+  // Multiply the factors of each group of columns by a common number, until its inflow equals its outflow. A group's balance is its row
+  // sums minus its column sums plus the flows from other groups; flows inside a group cancel. With `only_ties`, nothing is done unless in
+  // some group the rows and the columns have equal totals.
   double balance_groups(int count, bool only_ties, int max_steps) {
     Array<Twofold> base(count);
     Array<double> size(count), across(size_t(count) * count);
@@ -225,7 +225,7 @@ class Careful {
     }
     bool has_ties = false;
     for (int b = 0; b < count; ++b) {
-      // Sums that differ by less than this are equal: the rounding error of a sum, plus the difference of the totals of rows and columns.
+      // Totals that differ by at most this are taken as equal: the rounding error of a sum, plus twice the imbalance of the whole table.
       const double noise = TIED_ROUNDING * size[b] + 2.0 * magnitude(gap.high);
       if (base[b].high != 0.0 && magnitude(base[b].high) <= noise) base[b] = Twofold{}, has_ties = true;
     }

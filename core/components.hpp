@@ -57,7 +57,6 @@ class Scaler {
     int problem, rows, columns, h, k;  // positions in `index` of the component's rows and columns; it has h rows and k columns
   };
 
-  // Split a problem into its components.
   void split(int problem, const Word* gone) {
     const Pattern& pattern = *pattern_;
     here.resize(p.n), column_sums.resize(p.m);
@@ -217,7 +216,7 @@ class Scaler {
   // all row factors are multiplied, and all column factors divided, by one power of two. If no power of two brings all factors into the
   // range, the error is infinite.
   static void undo_balance(const Problem& own, Scalings& one) {
-    double low = -4000, high = 4000;  // bounds on the exponent of this power of two
+    double low = -4000, high = 4000;  // bounds on the exponent of the common power of two
     auto exponent = [](double factor, int unit) {
       int found;
       __builtin_frexp(factor, &found);

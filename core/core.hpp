@@ -19,7 +19,7 @@ struct RuleSpec {
 
 // The lessons to simulate; see `simulate` in _core.pyi.
 struct Plan {
-  bool is_shared;                       // teacher and learner have the same rule and the same prior, so their beliefs are equal
+  bool is_shared;                       // teacher and learner have the same rule, prior and available data, so their beliefs are equal
   bool teacher_drops, learner_drops;    // for this agent, data that were shown are no longer available
   const double *teacher_logs, *learner_logs;  // beliefs at the start, (m,)
   int hypothesis, num_rounds;
@@ -42,7 +42,7 @@ static inline void merge_moments(int m, const double* other, double* own) {
 // The statistics of one block of lessons.
 struct Record {
   double* moments;                      // (rounds + 1, 1 + 2 m), see `merge_moments`
-  int64_t* first_sure;                  // (rounds + 2,): the number of lessons that reached the level in each round; last: never
+  int64_t* first_sure;                  // (rounds + 2,): how many lessons reached the level in each round; last, how many never did
   double *paths;                        // (lessons, kept rounds, m) log-beliefs, or null
   int num_paths, num_kept;
   const int* kept;                      // by round: position in `paths`, or -1
@@ -55,7 +55,7 @@ struct Record {
 // Lessons that end when an agent is sure; see trees.hpp.
 struct TeachingPlan {
   const double* teacher_logs;  // (m,)
-  const double* law;           // (n,) the distribution from which data are drawn independently of beliefs; null if none are
+  const double* law;           // (n,) the distribution of data that are drawn independently of beliefs; null: there are no such data
   int hypothesis, max_rounds;
   double level;
   uint64_t seed;
@@ -73,7 +73,7 @@ inline constexpr int RATE_BATCH = 512;
 // Sums over random matrices: of BI's rate, of SCBI's rate, and of SCBI's minus BI's.
 struct RateSums {
   double sums[3], squares[3];
-  int64_t num_not_slower;      // SCBI's rate is at least BI's
+  int64_t num_not_slower;      // matrices on which SCBI's rate is at least BI's
 };
 
 // The beliefs of the teacher and of the learners at the end of each lesson. Arrays are indexed by lesson; the lessons of learner k
@@ -88,7 +88,7 @@ struct TeachingEnds {
   const double* learner_logs;  // (learners, m)
   const bool* goes_on;         // by learner: whether lessons continue after the teacher is sure; see `Teaching::go_on`
   double* believed;            // (learners, lessons, m)
-  bool* is_known;              // (learners, lessons): `is_finished`, and with `goes_on` `max_rounds` more rounds were enough
+  bool* is_known;              // (learners, lessons): `is_finished`, and if `goes_on`, the lesson ended within `max_rounds` more rounds
 };
 
 // What a rule computes at each belief: likelihoods and posteriors are (n, m), updated beliefs (m,).
@@ -99,7 +99,7 @@ struct Question {
   Quantity quantity;
   double* out;                 // posteriors and updated beliefs are NaN if no hypothesis with positive belief allows the datum
   const double* logs;          // (size, m)
-  const uint64_t* gone;        // (size, words of n): sets of data that are not available, or null
+  const uint64_t* gone;        // (size, words of 64 bits): for each belief the set of data that are not available; or null
   int size;
   const int64_t* data;         // the datum of each update, (size,), or one datum for all updates; null if nothing is updated
   size_t data_stride;          // 1 for (size,), 0 for one datum
@@ -107,7 +107,7 @@ struct Question {
   int iterations;              // the largest number of iterations of a response
 };
 
-// The status of a scaling. With BAD_ENTRY and BAD_SUMS no table is scaled, and the arrays for it are not filled.
+// The status of a scaling. With BAD_ENTRY and BAD_SUMS nothing is scaled; `scaled` and the factors are not filled.
 inline constexpr double EXACT = 0, LIMIT = 1, INFEASIBLE = 2, OUT_OF_RANGE = 3, BAD_ENTRY = 4, BAD_SUMS = 5;
 
 // Scale one table to `size` different sets of column sums.

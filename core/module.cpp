@@ -193,7 +193,6 @@ static nb::tuple random_rates(int num_data, int num_hypotheses, int64_t num_samp
   return nb::make_tuple(total.num_not_slower, sums, squares, bayes, cooperative);
 }
 
-// Scale tables (1 or k, n, m) to row sums (1 or k, n; none: ones) and column sums (1 or k, m; none: all equal).
 static nb::tuple scale(In<3> matrices, std::optional<In<2>> row_sums, std::optional<In<2>> column_sums, double tolerance, int64_t max_iterations,
                        int num_threads) {
   const size_t n = matrices.shape(1), m = matrices.shape(2), size = matrices.shape(0);
@@ -246,9 +245,7 @@ static Out<double> elementwise(Numbers x) {
   return out;
 }
 
-// Divide distributions along the last axis by their sums; return them or their logarithms. Return None if an entry is
-// negative or NaN, or if a sum differs from one by more than `slack`. A distribution whose sum is one up to rounding is
-// not divided, so that normalising twice gives the same bits.
+// A distribution whose sum is one up to rounding is not divided, so that normalising twice gives the same bits.
 static std::optional<Out<double>> normalized(Numbers x, double slack, bool in_logs) {
   const size_t m = x.ndim() ? x.shape(x.ndim() - 1) : 1;
   Out<double> out = empty_like(x);

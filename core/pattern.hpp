@@ -1,5 +1,5 @@
-// The pattern of zeros of a table, as sets of bits. Rows that are positive in the same columns always share a component (zeros.hpp), so
-// they form one node of the graph, a "kind". With m columns there are at most 2^m - 1 kinds.
+// The pattern of zeros of a table, as sets of bits. Rows that are positive in the same columns always share a component (zeros.hpp).
+// They form a "kind", one node of the graphs in zeros.hpp. With m columns there are at most 2^m - 1 kinds.
 #pragma once
 #include "lanes.hpp"
 

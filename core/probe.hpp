@@ -9,8 +9,8 @@
 // Let h be the column with the largest sum. With delta = 1 - min_j J_jh, the error is at most 2 delta / (1 - delta) times the last
 // change (Doeblin, as in sweeps.hpp). If this is within the tolerance, no step is needed.
 //
-// The first vector is the difference of two indicators of equal norms, minus the mean of this difference: the indicators of h and of the
-// column f that has the smallest J_fh among the columns whose sum is not negligible. It has a component along slow modes that separate
+// The first vector is the difference of the indicators of two columns, scaled to equal norms, minus its mean. The columns are h and f; f
+// has the smallest J_fh among the columns whose sum is not negligible. The first vector has a component along slow modes that separate
 // the columns around h from others. If h is coupled to two groups of columns that are not coupled to each other, the slow mode is zero at
 // h; then f, which is in one of the groups, contributes the component.
 #pragma once
@@ -19,8 +19,8 @@
 namespace core::CORE_ISA {
 
 inline constexpr double SLOWEST_RATE = 0.9;  // above this rate the estimate is not trusted, and careful.hpp solves the problem
-// An estimated rate of at most 1/3 is not refined: as long as the true rate is at most 1/2, `left_after` is 1, and the estimated
-// error, the last change, stays the same.
+// An estimated rate of at most 1/3 is not refined: unless the true rate exceeds 1/2, `left_after` is 1, and the estimated error is the
+// last change.
 inline constexpr double HARMLESS_RATE = 1.0 / 3.0;
 inline constexpr int MAX_PROBES = 10;        // steps of Lanczos' method
 inline constexpr double NOISE = 1e-14;       // rounding error of a sweep: about 50 units in the last place
@@ -40,8 +40,8 @@ class Probe : SideBySide<L> {
     for (int i = 0; i < n; ++i) over_row.push(1.0 / p.row_sum(i));
   }
 
-  // Bound the errors of some problems, or estimate their rates. If a rate is larger than the one seen in the sweeps, correct the
-  // estimated error for it.
+  // Bound the errors of some problems. Where the bound exceeds the tolerance, estimate the rate; if it is larger than the rate seen in
+  // the sweeps, enlarge the estimated error.
   void correct(Scalings& scalings, const Array<int>& problems, double* rates) {
     s = &scalings, rate = rates;
     farthest.resize(s->size), open.clear();
@@ -83,7 +83,7 @@ class Probe : SideBySide<L> {
       }
     multiply<L>(p.transposed.get(), p.matrix, m, n, u.get(), total.get());
     for (int at = 0; at < L; at += N) {
-      T smallest = T{} + 1.0, weakest = smallest, column{};  // J_jh: the smallest of all, and of columns whose sum is not negligible
+      T smallest = T{} + 1.0, weakest = smallest, column{};  // the smallest J_jh of all columns, and of those whose sum is not negligible
       for (int j = 0, to = at; j < m; ++j, to += L) {
         const T coupling = get(&w[to]) * get(&total[to]);
         const auto is_less = (coupling < weakest) & (get(&c[to]) > ROUNDING);

@@ -14,7 +14,7 @@ inline constexpr double SMALLEST = 1e-70, LARGEST = 1e70;
 // The smallest pivot that newton.hpp accepts, relative to the sum of its column. A pivot is the mass that a group of columns shares with
 // the others. Its inverse, here 1000, multiplies the rounding errors of 1e-16, so that errors stay below the default tolerance 1e-12.
 inline constexpr double WEAK_COUPLING = 1e-3;
-inline constexpr double ROUNDING = 1e-15;  // relative rounding error of a factor, about 5 units in the last place; smallest reported error
+inline constexpr double ROUNDING = 1e-15;  // relative rounding error of a factor, about 5 units in the last place; the least reported error
 
 // Points to the flag of the call that this thread works for. Ctrl-C sets the flag; long loops check it.
 inline thread_local const std::atomic<bool>* stop_flag = nullptr;
@@ -148,7 +148,7 @@ void multiply(const double* A, const double* flipped, int rows, int columns, con
       for (int j = 0; j < columns; ++j) sum += flipped[size_t(j) * rows + i] * x[j];
       out[i] = sum;
     }
-  } else {  // a Vec has one row of several problems; as many rows at a time as fill eight registers
+  } else {  // a Vec has one row of several problems; rows are taken in groups whose sums fill eight registers
     constexpr int V = L / NATIVE, R = 8 / V;
     int i = 0;
     auto some = [&](auto count) {
@@ -177,7 +177,7 @@ struct Scalings {
   Grid column_sum, factor, row;  // c (m), w (m), u (n)
   Array<double> error;           // estimated relative error of the factors; infinite if no solution was found
   Array<int> iterations;         // sweeps and Newton steps
-  Array<int> same;               // the problem whose solution is copied (solver.hpp): itself, or an earlier problem
+  Array<int> same;               // the problem whose solution this one takes (solver.hpp): its own index, or an earlier one
 
   void resize(const Problem& problem, int count) {
     size = count;

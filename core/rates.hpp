@@ -84,7 +84,7 @@ class TwoColumns {
     Vec u[TILE], G[TILE], over_both[TILE], s[TILE];
     const int num_tiles = (n + TILE - 1) / TILE;
     for (int tile = 0; tile < num_tiles; ++tile) {
-      const int count = (n + tile) / num_tiles;  // rows in this tile: numbers differ by at most one
+      const int count = (n + tile) / num_tiles;  // rows in this tile; tiles differ by at most one row
       for (int i = 0; i < count; ++i) u[i] = streams.uniform(), G[i] = streams.uniform_product();
       for (int i = 0; i < count; ++i) {  // one division serves both 1 / (u w) and log(v v')
         const Vec both = u[i] * (1.0 - u[i]), f = LogParts<Vec>(G[i]).fraction, inverse = 1.0 / (both * (f + 1.0));

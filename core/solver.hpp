@@ -8,7 +8,7 @@ namespace core::CORE_ISA {
 // Find problems in which one column has nearly all of the total, so that the other columns change the factors by at most about
 // WEAK_COUPLING times the tolerance. All such problems with the same column share the solution of the first of them.
 inline void share_certain(const Problem& problem, Scalings& s) {
-  constexpr double SURE = 0.99;  // the share of the largest column; below it the sum of the other columns is not compared
+  constexpr double SURE = 0.99;  // share of the largest column above which the sum of the other columns is compared with the threshold
   const int n = problem.n, m = problem.m;
   const double threshold = WEAK_COUPLING * problem.tolerance * problem.least_row_sum;
   Array<int> first(m, -1);

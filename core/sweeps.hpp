@@ -180,7 +180,7 @@ class Sweeps : SideBySide<L> {
     const auto is_small = change <= small_change;
     const auto is_late = (count >= double(limit())) | not_in(s00 < 1e300);
     const T rate_ = select(age_ == 1.0, larger(get(rate_now + at), s01 / s11), get(rate_now + at));
-    // Inner products: of the newer and the older difference of residuals with each other, and of both with the residual ("now").
+    // Inner products of three vectors: the newer and the older difference of residuals, and the residual ("now").
     const T new_new = s00 - 2.0 * s01 + s11, new_old = s01 - s02 - s11 + s12, old_old = s11 - 2.0 * s12 + s22;
     const T new_now = s00 - s01, old_now = s01 - s02, determinant = new_new * old_old - new_old * new_old;
     const auto use_two = (age_ >= 2.0) & (determinant > 1e-9 * new_new * old_old), use_one = (age_ >= 1.0) & (new_new > 0.0);
@@ -260,7 +260,7 @@ class Sweeps : SideBySide<L> {
   const Problem& p;
   Probe<L> probe;
   int n, m;
-  const double close_enough;  // a larger change is accepted only with a bound by delta: the other error estimate is at least the change
+  const double close_enough;  // a larger change is accepted only with a bound by delta, because the estimate by rho is at least the change
   const double small_change;  // the bound by delta is computed when the change is below this
   Scalings* s = nullptr;
   Array<int> tasks, asked;

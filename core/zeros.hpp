@@ -22,7 +22,7 @@
 namespace core::CORE_ISA {
 
 inline constexpr double TIE = 1e-11;  // relative; above the rounding errors of sums, below the accuracy of 1e-9 that results have
-inline constexpr double NEGLIGIBLE = 1e-290;  // relative to the total; smaller column sums become zero, so TIE times a flow is normal
+inline constexpr double NEGLIGIBLE = 1e-290;  // relative to the total; smaller column sums become zero, so TIE * flow is a normal number
 
 // The components. The label of a kind of rows or of a column is the number of its component, -1 for none. An entry survives if it is
 // positive and its row and column have the same label.

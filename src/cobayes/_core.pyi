@@ -42,7 +42,7 @@ class Rule:
         in_logs: bool = False,
         num_threads: int = 1,
     ) -> tuple[Array, float, int]:
-        """Return likelihoods (k, n, m), the largest estimated error and number of iterations.
+        """Return likelihoods (k, n, m), the largest estimated error, and the most iterations.
 
         A teacher draws from the likelihoods, whose columns sum to one. With ``in_logs`` return the
         log-likelihoods with which a learner updates its belief: the logarithms of the same numbers,
@@ -198,7 +198,7 @@ def scale(
 ) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
     """Scale tables (k or 1, n, m) to row sums (k or 1, n) and column sums (k or 1, m).
 
-    If they are None, all row sums are one and all column sums equal. Return the scaled tables,
+    Row sums that are None are ones; column sums that are None are equal. Return the scaled tables,
     their row factors, their column factors, the column factors divided by the column sums, the
     target row sums, the target column sums, and a report (k, 4): estimated error, residual, number
     of iterations and status. The status is 0 (exact), 1 (limit), 2 (infeasible), 3 (entries too far
@@ -211,9 +211,9 @@ def scaling_blocks(
 ) -> tuple[Integers, Integers, Integers, int, int]:
     """Return the components and blocks of a table with zeros.
 
-    Five values: the component of each row, (n,); the component of each column, (m,), -1 for none in
-    both arrays; the block of each component, (m,), of which only the first entries are used, one
-    for each component; the number of components; and the status, as in `scale`.
+    Five values: the component of each row, (n,), and of each column, (m,), or -1 without one; an
+    array (m,) that begins with the block of each component; the number of components; and the
+    status, as in `scale`.
     """
 
 def normalized(x: Array, slack: float, *, in_logs: bool = False) -> Array | None:
