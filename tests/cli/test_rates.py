@@ -54,7 +54,7 @@ def test_an_infinite_rate_has_no_rival_and_no_ratio(run):
     found = json.loads(run("rates", "example:reference-game", "--json").stdout)["rates"][-1]
     assert found["scbi"] == {"rate": None, "relevant_hypothesis": None}
     pragmatic = run("rates", "example:reference-game", "--rule", "pragmatic")
-    assert "inf: the taught hypothesis allows data that exclude all others" in pragmatic.stdout
+    assert "inf: data of the taught hypothesis exclude every other hypothesis" in pragmatic.stdout
 
 
 def test_rates_of_a_pragmatic_rule_and_of_a_data_prior(run, world):

@@ -72,7 +72,7 @@ def is_position(value: Any) -> bool:
 
 
 def find(value: Any, labels: Sequence[str], kind: str) -> int:
-    """Return the position of a label, or a position itself; raise an error for an unknown one.
+    """Return the position of a label; a position is checked and returned.
 
     Parameters
     ----------

@@ -235,7 +235,7 @@ def read_stimuli(
     Parameters
     ----------
     stimuli
-        The rows, or the CSV file; images in a file are relative to its folder.
+        The rows, or the CSV file; paths of images in the file are relative to its folder.
     models
         The problems by name.
     """

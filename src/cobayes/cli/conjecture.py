@@ -42,11 +42,12 @@ def conjecture() -> None:
 def check(given: Given) -> int:
     """Compare a certificate's success rate with the conjectured bound.
 
-    The exit code is 0 if the counter-example is confirmed: both estimates of the success rate lie
-    at least six standard errors below the conjectured bound, or the success rate is proved to lie
-    below it, by an enclosure or by the witness (a sequence of data) in the file. For a certificate
-    of small perturbations, the ratio of the failure rate to its conjectured upper bound, d /
-    theta(h), must exceed one by six standard errors. Otherwise the exit code is 1.
+    The exit code is 0 if the counter-example is confirmed or proved, otherwise 1. It is confirmed
+    if both estimates of the success rate lie at least six standard errors below the conjectured
+    bound. It is proved if an enclosure of the success rate lies below the bound, or if the witness
+    (a sequence of data) in the file shows that the success rate does. A certificate of small
+    perturbations is confirmed if the ratio of the failure rate to its conjectured upper bound, d /
+    theta(h), exceeds one by six standard errors.
     """
     if given.file is None:
         hint = f"give a file, or one of: {', '.join(known_certificates())}."

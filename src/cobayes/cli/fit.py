@@ -95,9 +95,9 @@ def _written(value: Any) -> str | None:
     "choices",
     type=click.Path(path_type=Path),
     help="A table (.csv, .tsv or .parquet) with the columns person, problem, round, hypothesis and "
-    "datum. Learners have guess in place of hypothesis, or hypothesis and rating. In a table of "
-    "counts the column 'count', the number of people with this first response, replaces person and "
-    "round (use --by none).",
+    "datum. For learners, the column guess replaces hypothesis, or a column rating is added. In a "
+    "table of counts the column 'count', the number of people with this first response, replaces "
+    "person and round (use --by none).",
 )
 @options.path(
     "--problems",

@@ -41,8 +41,8 @@ class Given(SimpleNamespace):
     context
         The running command.
     typed
-        Its arguments and options. The files to write are checked here: each is in a folder that
-        exists, and none is also read.
+        Its arguments and options. The files to write are checked here: the folder of each must
+        exist, and none may also be an input.
     """
 
     # Defaults for commands without these options.

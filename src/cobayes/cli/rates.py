@@ -32,8 +32,8 @@ def rates(given: Given) -> None:
     """Show the asymptotic rates: the growth of the log-odds of the truth per round.
 
     The table has a row for each taught hypothesis: the rate of each rule, in nats (natural
-    logarithms) per round, and the other hypothesis that is hardest to exclude. This hypothesis
-    determines the rate.
+    logarithms) per round, and the rival that determines the rate: the other hypothesis that is
+    hardest to exclude.
     """
     model, rules = given.model, given.rules_on(given.model)
     chosen = range(model.num_hypotheses) if given.hypothesis is None else [given.target]
@@ -52,7 +52,7 @@ def _rates_of(rules: list[Rule], position: int) -> dict[str, Any]:
     found: dict[str, Any] = {"hypothesis": labels[position]}
     for rule in rules:
         rate = float(rate_of_convergence(rule, position))
-        # An infinite rate: for every other hypothesis, a datum of the taught one excludes it.
+        # The rate is infinite if data of the taught hypothesis exclude every other hypothesis.
         rival = labels[int(relevant_hypothesis(rule, position))] if rate < float("inf") else None
         found[rule.name.lower()] = {"rate": rate, "relevant_hypothesis": rival}
     return found
@@ -83,7 +83,7 @@ def _show(
         text = ", ".join(f"{name} {mean:.5g}" for name, mean in pairs)
         terminal.show(f"mean rate over the hypotheses: {text}")
     if any(entry[key]["rate"] == float("inf") for entry in table for key in names):
-        terminal.show_text("inf: the taught hypothesis allows data that exclude all others.")
+        terminal.show_text("inf: data of the taught hypothesis exclude every other hypothesis.")
     if comparison is not None:
         _show_comparison(comparison)
 

@@ -120,7 +120,7 @@ def show_table(
     columns
         Heading of each column, and ">" for numbers (right-justified) or "<" for text. In a narrow
         terminal headings of numbers are broken into lines and text is wrapped; if that is not
-        enough, the table is wider than the terminal. Without headings there is no line of headings.
+        enough, the table is wider than the terminal. If all are empty, no headings are printed.
     rows
         The cells.
     least

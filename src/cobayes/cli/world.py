@@ -41,7 +41,7 @@ _GAP = "    "
 @options.path(
     "--board",
     help="A text file with the board, instead of --width, --height and --goals: S is the start, # "
-    "a wall, . a free square, any other letter or digit a goal. On it a walker can also move down.",
+    "a wall, . a free square, any other letter or digit a goal. Here walkers can also move down.",
 )
 @options.option("--goal", metavar="LABEL", help="The walker's goal (default: the first).")
 @options.rule("both")
@@ -162,7 +162,7 @@ def _boards(walks: list[Lesson], number: int) -> list[str]:
 
 
 def _board(walk: Lesson, shown: int) -> list[str]:
-    """Return a board with the path so far, and the watcher's belief in every goal."""
+    """Return the lines of a board: the path so far, and the watcher's belief in every goal."""
     made = cast("GridWorld", walk.teacher.task)  # this command makes only grid worlds
     colors = {square: _COLORS[h % 6] for h, (_, square) in enumerate(made.goals.items())}
     path = set(walk.states[: shown + 1])

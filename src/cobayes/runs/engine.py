@@ -249,7 +249,6 @@ def _versions_here() -> dict[str, str]:
 
 
 def _compute(works: list[_Work], executor: Executor, tell: Callable[[RunState], object]) -> None:
-    """Compute the missing shards."""
     # First one shard of every point, so that the time left is known early. The last point comes
     # first: it is often the most expensive, and no long shard should remain at the end.
     keys = [(work, key) for work in works for key in work.todo]

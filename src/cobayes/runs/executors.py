@@ -174,7 +174,6 @@ def num_workers(executor: Executor) -> int:
 
 @contextlib.contextmanager
 def _cluster(where: str) -> Iterator[Any]:
-    """Connect to a Dask scheduler."""
     distributed = import_optional("distributed", "cluster", "A Dask scheduler")
     kind = "scheduler_file" if os.path.exists(where) else "address"
     options = {kind: where, "timeout": _SECONDS_TO_CONNECT, "set_as_default": False}

@@ -96,9 +96,9 @@ class Ledger:
     folder
         The run's folder.
     plan
-        The identity of the plan to run: the folder is made if it does not exist, the file is
+        The identity of the plan to run. The folder is made if it does not exist, the file is
         locked, and a file with another plan raises an error. Without a plan the file is only read,
-        also while another process works on the run.
+        which is possible while another process works on the run.
     fresh
         Whether to delete the finished shards of the file.
 
@@ -323,7 +323,7 @@ class Ledger:
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    """Return sentences that name the differences between two identities of plans, or two versions.
+    """Return sentences about the differences of two identities of plans, or sets of versions.
 
     Parameters
     ----------

@@ -115,11 +115,11 @@ class Experiment:
     seed
         The seed of the experiment.
     estimate
-        ``f(statistics, parameters)``: a dict of estimates from the reduced statistics of a point
-        (default: no estimates).
+        ``f(statistics, parameters)`` returns a dict of estimates from the reduced statistics of a
+        point (default: no estimates).
     reduce
-        ``f(left, right)``: joins the statistics of shards, in their order (default: the sum, name
-        by name). None if statistics cannot be joined, such as a mean with its standard error: then
+        ``f(left, right)`` joins the statistics of shards, in their order (default: the sum, name by
+        name). None if statistics cannot be joined, such as a mean with its standard error; then
         every point must be one shard.
     version
         Change it if something changes that the code does not show, such as a data file; folders

@@ -156,7 +156,7 @@ def state_of(ledger: Ledger, status: str, num_workers: int) -> RunState:
 
 
 def joined(states: Sequence[RunState]) -> RunState:
-    """Return the combined progress of several runs; its folder contains that of the first run."""
+    """Return the combined progress of several runs, in the parent folder of the first run."""
     if len(states) == 1:
         return states[0]
     found = {state.status for state in states}

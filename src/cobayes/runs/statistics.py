@@ -113,7 +113,6 @@ def concatenate(left: Statistics, right: Statistics) -> dict[str, Any]:
 
 
 def _joined(left: Statistics, right: Statistics, join: Callable[..., Any]) -> dict[str, Any]:
-    """Return the statistics of two shards, joined name by name."""
     if left.keys() != right.keys():
         raise CobayesError(
             f"two shards of one point returned different statistics: "

@@ -57,7 +57,7 @@ class CobayesPlugin {
     data: {
       /** Name of the problem. */
       problem: { type: ParameterType.STRING },
-      /** Number of the person's lesson. */
+      /** The lesson's number in the person's order, from 1. */
       lesson: { type: ParameterType.INT },
       /** Round of the lesson, from 1. */
       round: { type: ParameterType.INT },

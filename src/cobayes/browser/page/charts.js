@@ -8,8 +8,8 @@ const MARGIN = { top: 28, right: 94, bottom: 36, left: 44 };
  * @param {{width: number, height?: number, xMax: number, yMin: number, yMax: number, xLabel?: string,
  *   yLabel: string, heading?: {text: string, color: string}, showY?: (y: number) => string, now?: number, onRound?: (round: number) => void,
  *   series: {name: string, color: string, dash?: string, values: number[], low?: number[], high?: number[],
- *   slope?: number, isFaint?: boolean}[], title: string}} options `slope`: growth per round of a
- *   straight line to compare with. `isFaint`: for comparison only, without a name. `heading`: a name for the whole chart instead of
+ *   slope?: number, isFaint?: boolean}[], title: string}} options `slope`: the slope, per round,
+ *   of a straight line for comparison. `isFaint`: for comparison only, without a name. `heading`: a name for the whole chart instead of
  *   names at the ends of curves.
  */
 export function lineChart(options) {
@@ -117,7 +117,7 @@ function spread(items, gap, { top, bottom }) {
   return sorted;
 }
 
-/** About `count` round numbers between two ends. */
+/** About `count` numbers between two ends, multiples of 1, 2 or 5 times a power of ten. */
 function ticks(low, high, count) {
   if (!(high > low)) return [low];
   const rough = (high - low) / count,
@@ -187,7 +187,7 @@ export function triangle({ size, labels, title, paths, prior, onDrag }) {
         style: { stroke: color, "stroke-dasharray": dash || "none" },
       }),
     );
-    // Dots of at most 30 earlier rounds: lines of length zero with round ends, all in one element.
+    // Dots for earlier rounds, if the path has at most 30 points: lines of length zero with round caps, all in one element.
     const past = spots.length > 30 ? [] : spots.slice(0, -1);
     const [x, y] = spots[spots.length - 1];
     root.append(

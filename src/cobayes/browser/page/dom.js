@@ -197,7 +197,6 @@ export function toggle({ label, value = false, onChange, id = newId("toggle") })
   return element;
 }
 
-/** A button. */
 export function button(text, onClick, attributes = {}) {
   return h("button", { type: "button", ...attributes, on: { click: onClick } }, text);
 }

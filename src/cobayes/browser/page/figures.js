@@ -94,7 +94,6 @@ function savePng(drawing, name) {
   image.src = address;
 }
 
-/** Offer a file to the user. */
 export function download(name, type, content) {
   const address = URL.createObjectURL(new Blob([content], { type }));
   const link = h("a", { href: address, download: `cobayes-${name}` });

@@ -11,7 +11,7 @@ const RIGHT = 84,
  * One heat map: a whole drawing, or a part of one at `x`.
  * @param {{matrix: number[][], data: string[], hypotheses: string[], width: number, title: string, x?: number,
  *   blocks?: {rows: number[], columns: number[]}[] | null, rows?: number[], column?: number, hasSums?: boolean}} options
- *   `rows`, `column`: outlined.
+ *   `rows`, `column`: the rows and the column to outline.
  * @returns {{element: SVGElement, update: (matrix: number[][], sums?: Sums) => void}}
  *
  * @typedef {{rowSums: number[], columnSums: number[], rowGoals: number[] | null, columnGoals: number[] | null,
@@ -119,7 +119,7 @@ export function heatMap({
         Object.assign(cell, { share, number });
         cell.rect.style.setProperty("--share", share);
         cell.text.textContent = number;
-        // Black and white text have equal contrast, at least 4.5, at 0.577 in the dark and at 0.787 in the light scheme.
+        // At the share 0.577 (dark scheme) or 0.787 (light scheme), black and white text have the same contrast, at least 4.5.
         cell.text.classList.toggle("mid", share > 0.577 && share <= 0.787);
         cell.text.classList.toggle("high", share > 0.787);
         cell.rect.classList.toggle("zero", value === 0);

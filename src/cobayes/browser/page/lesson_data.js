@@ -94,9 +94,8 @@ export function agentBefore(state, kind, lesson, round) {
   return agent;
 }
 
-/** Nats per round in the long run, for each of the three rules. */
+/** The rate of each of the three rules, in nats per round. */
 export const ratesOf = (state) => RULE_LIST.map(({ kind }) => rate(ruleOf(state, kind), state.truth));
 
-/** One curve per rule. */
 export const ruleCurves = (valuesOf) =>
   RULE_LIST.map(({ title, color, dash }, k) => ({ name: title, color, dash, values: valuesOf(k) }));

@@ -109,14 +109,14 @@ function stage(frame, rowGoal, binds, blocks) {
   if (frame % 2 === 1)
     return [
       h("b", {}, "Columns to n × belief."),
-      ` The teacher of depth ${depth}${depth === 0 ? ", literal Bayes" : ""}: a column, divided by its sum, is its distribution over data for one hypothesis.`,
+      ` The teacher of depth ${depth}${depth === 0 ? ", literal Bayes" : ""}: a column, divided by its sum, is the distribution over data for one hypothesis.`,
     ];
-  return [h("b", {}, `Rows to ${rowGoal}.`), ` The learner of depth ${depth}: a row, divided by its sum, is its belief after one datum.`];
+  return [h("b", {}, `Rows to ${rowGoal}.`), ` The learner of depth ${depth}: a row, divided by its sum, is the belief after one datum.`];
 }
 
 function caption(isLimit, binds, numLost, blocks, truth) {
   if (!isLimit)
-    return "Columns and rows are normalised in turn. Bars show their sums, marks the target sums. Two normalisations are one step of depth; the end of the slider is the limit.";
+    return "Columns and rows are normalised in turn. Bars show their sums; marks show the target sums. Two normalisations are one step of depth; the end of the slider is the limit.";
   if (!binds)
     return `The teacher of “${truth}” draws from the outlined column; the learner’s next belief is the row of the datum, divided by its sum.`;
   const ratios = blocks.map((block) => digits(block.ratio)).join(", ");

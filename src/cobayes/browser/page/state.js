@@ -120,7 +120,6 @@ export class Store {
     this.watchers.push(listener);
   }
 
-  /** Change some values. */
   set(changes) {
     const before = this.state;
     this.state = this.complete({ ...before, ...changes });

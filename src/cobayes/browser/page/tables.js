@@ -105,7 +105,7 @@ export function problems({ data, hypotheses, matrix }) {
   return found;
 }
 
-/** Whether two columns are proportional, so that no data can tell the hypotheses apart. */
+/** The positions of two proportional columns, whose hypotheses no data can tell apart; null if there are none. */
 export function proportionalColumns({ hypotheses, matrix }) {
   for (let j = 0; j < hypotheses.length; j++)
     for (let k = j + 1; k < hypotheses.length; k++) {

@@ -1,4 +1,4 @@
-/** Compare: many lessons of each rule; mean and quantiles of the belief per round, rounds until 95 %. */
+/** Compare many lessons of each rule: mean and quantiles of the belief by round, rounds until the belief is 95 %. */
 import { lineChart, panels } from "./charts.js";
 import { announce, button, digits, h, headedTable, numberField, percent, put } from "./dom.js";
 import { figure } from "./figures.js";
@@ -20,7 +20,7 @@ export function compareView(store) {
   const status = h("span", { class: "soft", role: "status" });
   const fig = figure(
     "Belief in the truth, over many lessons",
-    "Lines: mean belief; faint lines: the other two rules. Bands: from the 10 % to the 90 % quantile of the lessons.",
+    "Lines: mean belief; faint lines: the other two rules. Bands: from the 10 % to the 90 % quantile over the lessons.",
   );
   const reached = figure(
     "Lessons that have reached 95 %",

@@ -197,7 +197,6 @@ export function gridView(store) {
       );
   }
 
-  /** The walk as rows. */
   const csv = () => {
     const { world, path, moves: taken, beliefs: all } = walk(store.state);
     const steps = Math.min(store.state.steps, path.length - 1);

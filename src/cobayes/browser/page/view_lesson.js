@@ -56,7 +56,7 @@ export function lessonView(store) {
   );
   const odds = figure(
     "Log-odds of the truth",
-    "In the long run the log-odds grow by the rate, in nats per round: the straight thin lines.",
+    "In the long run the log-odds grow by the rate, in nats per round (thin lines).",
   );
   const path = figure("Path of belief", "");
   path.element.classList.add("path-figure");
@@ -227,7 +227,6 @@ export function lessonView(store) {
   return { element, update, stop: play.stop, play: play.start, csv: () => lessonRows(store.state) };
 }
 
-/** The rounds of the three lessons as rows. */
 function lessonRows(state) {
   const { data, hypotheses } = state.table;
   return [

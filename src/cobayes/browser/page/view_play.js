@@ -139,7 +139,6 @@ export function playView(store) {
     );
   }
 
-  /** The data of the game and the learners' beliefs, as rows. */
   const csv = () => {
     const { data: sequence } = gameOf(store.state);
     const { data, hypotheses } = store.state.table;

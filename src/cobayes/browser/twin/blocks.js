@@ -121,7 +121,7 @@ function maximumFlow(allowed, supply, capacity) {
     unsent[first] -= amount;
     spare[last] -= amount;
   }
-  // Unsent supply below the tolerance goes to one row, so that every column has an entry with flow.
+  // What is left of each column's supply, below the tolerance, goes to its first row, so that every column has an entry with flow.
   if (total(unsent) <= TIE) unsent.forEach((rest, j) => (flow[j][allowed[j][0]] += rest));
   return { flow, unsent };
 }

@@ -3,8 +3,8 @@
  *
  * A table of non-negative numbers, data by hypotheses, is shared by a teacher and a learner. A rule
  * turns the learner's belief into a likelihood matrix; the teacher draws a datum from the column of
- * the true hypothesis, the learner multiplies by the row of the datum. `BI` is plain Bayes,
- * `Pragmatic` a recursion of finite depth, `SCBI` its limit, also for tables with zeros.
+ * the true hypothesis, the learner multiplies its belief by the row of the datum. `BI` is plain Bayes,
+ * `Pragmatic` a recursion of finite depth, `SCBI` its limit. Tables may have zeros.
  *
  * It does not read files, check labels, or handle large tables. Beyond about 100 rows and 50 columns use the Python
  * package `cobayes`, which is compiled and also has exact distributions, stability, planning and fits to

@@ -53,7 +53,7 @@ export class Learner {
   }
 
   /**
-   * Update the belief. A datum that is impossible under every hypothesis with a positive belief changes nothing.
+   * Update the belief. A datum that is impossible under every hypothesis with a positive belief does not change it.
    * @param {number} datum
    * @returns {boolean} Whether the datum was possible.
    */

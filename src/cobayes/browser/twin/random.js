@@ -1,6 +1,6 @@
 /**
  * Seeded random numbers that are NumPy's: `new Random(6)` gives the numbers of
- * `np.random.Generator(np.random.SFC64(6)).random()`, so that a lesson drawn here can be drawn again there.
+ * `np.random.Generator(np.random.SFC64(6)).random()`, so that Python can repeat a lesson that was drawn here.
  */
 
 export class Random {
@@ -72,7 +72,7 @@ export class Random {
 
   /**
    * @param {number} size
-   * @returns {number[]} A point of the simplex, uniformly.
+   * @returns {number[]} A point drawn uniformly from the simplex.
    */
   simplex(size) {
     const draws = Array.from({ length: size }, () => -Math.log(1 - this.uniform()));

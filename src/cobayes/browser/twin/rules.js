@@ -40,7 +40,7 @@ export class Rule {
   }
 
   /**
-   * The same, cached: a teacher asks for it when it chooses a datum and when it updates its belief.
+   * The result of `respond`, cached: a teacher needs it twice per round, to choose a datum and to update its belief.
    * @type {(logBelief: number[], dataPrior?: number[]) => number[][]}
    */
   answer(logBelief, dataPrior = this.dataPrior) {
@@ -77,7 +77,7 @@ export class Rule {
   }
 
   /**
-   * The same with logarithms.
+   * The logarithms of the posterior after a datum.
    * @type {(logBelief: number[], datum: number, dataPrior?: number[]) => number[]}
    */
   logUpdate(logBelief, datum, dataPrior) {
@@ -136,7 +136,7 @@ export class Pragmatic extends Rule {
     // it.
     let logs = this.literal === "truth" && this.depth > 0 ? table : logColumns(table);
     for (let k = 0; k < this.depth; k++) {
-      // theta(h)^alpha is the same for every datum, so that it cancels with the normalisation over data.
+      // theta(h)^alpha is the same for every datum, so that it cancels in the normalisation over data.
       const next = logs.map((row, i) => {
         const norm = logSum(row.map((value, j) => addLogs(value, logBelief[j])));
         if (norm === -Infinity) return row.map(() => -Infinity);
@@ -231,7 +231,7 @@ export function toLogs(belief) {
 }
 
 /**
- * Bayes' formula in logarithms; NaN everywhere where the datum is impossible.
+ * Bayes' formula in logarithms; all NaN if no hypothesis with a positive belief allows the datum.
  * @type {(logBelief: number[], logRow: number[]) => number[]}
  */
 function bayes(logBelief, logRow) {

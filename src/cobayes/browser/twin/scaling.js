@@ -78,8 +78,8 @@ function scaleComponent(matrix, logBelief, dataPrior, { rows, columns }, factors
 /**
  * Find v with sum_i r_i kernel[i][j] e^{v_j} / den_i = 1 for every column j.
  *
- * The convex function sum_i r_i log den_i - sum_j theta_j v_j has its minimum there: Newton steps with a
- * line search on it, and a sweep (one Sinkhorn step) before each, which also solves for columns of weight zero.
+ * The convex function sum_i r_i log den_i - sum_j theta_j v_j has its minimum there. Each iteration is a sweep (one
+ * Sinkhorn step), which also solves for columns of weight zero, and a Newton step with a line search on this function.
  * @type {(kernel: Float64Array, r: Float64Array, weights: Float64Array, start: number[] | null) => Point}
  */
 function solve(kernel, r, weights, start) {
@@ -118,7 +118,7 @@ function solve(kernel, r, weights, start) {
 }
 
 /**
- * At v: den, the ratios of column sums to their targets, and the largest absolute logarithm of a ratio.
+ * Compute at v: den, the ratios of column sums to their targets, and the largest absolute logarithm of a ratio.
  * @type {(kernel: Float64Array, r: Float64Array, weights: Float64Array, v: Float64Array) => Point}
  */
 function evaluate(kernel, r, weights, v) {
@@ -208,8 +208,8 @@ function eliminate(system) {
 }
 
 /** Fill the columns of hypotheses with belief zero: the limit of a belief that tends to zero. The mass of such a column goes to the rows that
- * are zero in all columns of positive belief (shared equally with other such columns); without such rows, to the block with the lowest ratio,
- * and there to the component from which most columns can be reached.
+ * are zero in all columns of positive belief (several such columns are scaled to equal sums); without such rows, to the block with the lowest
+ * ratio, and there to the component from which most columns can be reached.
  * @type {(matrix: number[][], logBelief: number[], dataPrior: number[], blocks: Block[] | null,
  *   rowFactors: number[], result: number[][]) => void}
  */
@@ -274,7 +274,7 @@ export function logSum(logs) {
  * @param {number[][]} matrix
  * @param {number[]} belief
  * @param {number[]} dataPrior
- * @param {number} count Normalisations.
+ * @param {number} count Number of normalisations.
  * @returns {number[][][]} The table itself, then one matrix per normalisation, columns first.
  */
 export function alternate(matrix, belief, dataPrior, count) {
