@@ -45,7 +45,7 @@ struct Record {
   int64_t* first_sure;                  // (rounds + 2,): how many lessons reached the level in each round; last, how many never did
   double *paths;                        // (lessons, kept rounds, m) log-beliefs, or null
   int num_paths, num_kept;
-  const int* kept;                      // by round: position in `paths`, or -1
+  const int* kept;                      // (rounds + 1,): the position of each round in `paths`, or -1
   int* data;                            // (lessons, rounds), -1: no datum was left; or null
   int64_t num_contradicted = 0;         // lessons with a datum that no hypothesis with a positive belief allows
   int64_t num_responses = 0, num_failed = 0;  // responses that were computed; responses with an infinite error
@@ -113,13 +113,13 @@ inline constexpr double EXACT = 0, LIMIT = 1, INFEASIBLE = 2, OUT_OF_RANGE = 3, 
 // Scale one table to `size` different sets of column sums.
 struct ScalingJob {
   int n, m, size;
-  const double *matrix, *row_sums, *column_sums;  // (n, m); (n,), null: ones; (size, m), null: all equal
+  const double *matrix, *row_sums, *column_sums;  // (n, m); (n,) or null: ones; (size, m) or null: all equal
   size_t column_stride;                           // from one problem's column sums to the next: m, or 0
   double tolerance;
   int max_iterations;
   double *scaled, *row_scaling;                   // (size, n, m), (size, n)
   double *column_scaling, *factors;               // (size, m): w_j c_j and w_j
-  double *rows, *columns;                         // (size, n), (size, m): the sums that were scaled to
+  double *rows, *columns;                         // (size, n), (size, m): the sums to which the table was scaled
   double* report;                                 // (size, 4): error, residual, iterations, status
 };
 
@@ -146,7 +146,7 @@ struct Kernels {
   // Show `count` pairs of a teacher and a learner the same data; return the number of pairs in which nobody was sure at the end.
   int (*couple)(const TeachingPlan&, void* teacher, void* learner, const double* learner_logs, uint64_t first, int count, double* taught,
                 double* believed, const Stop&);
-  // Add the moments (rounds_left, 1 + 2 m) of the beliefs to which all sequences of data lead from the given beliefs. If `child_logs` is
+  // Add the moments (rounds_left, 1 + 2 m) of the beliefs after all sequences of data that start at the given beliefs. If `child_logs` is
   // not null, compute only one round, store the beliefs after it, and return their number.
   int64_t (*grow)(const TreePlan&, void* rule, const double* logs, const double* weights, int count, int rounds_left, double* moments,
                   double* child_logs, double* child_weights, const Stop&);

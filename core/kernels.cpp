@@ -157,7 +157,7 @@ double total_of(const double* sums, int count) {
 // difference is an error.
 constexpr double SUM_SLACK = 1e-3, EQUAL_TOTALS = 1e-14;
 
-// Fill the common row sums, the column sums of every problem, and its status: BAD_ENTRY, BAD_SUMS or EXACT (can be scaled). Return
+// Fill the common row sums, and for every problem its column sums and its status: BAD_ENTRY, BAD_SUMS or EXACT (can be scaled). Return
 // false if no problem can be scaled.
 bool prepare(const ScalingJob& job, bool is_fine) {
   const int n = job.n, m = job.m;

@@ -62,7 +62,7 @@ class Follower {
     has_responded = true;
   }
 
-  // Draw a datum for the lessons at, ..., at + NATIVE - 1 from uniform numbers; -1 if no datum is available.
+  // Draw a datum for each of the lessons at, ..., at + NATIVE - 1 from uniform numbers; -1 if no datum is available.
   void draw(int at, int h, Vec uniform, int* data) {
     const double *row = responses.row.at(at), *label = responses.has_labels ? responses.row_label.at(at) : nullptr;
     const Vec column = load(responses.column.at(at) + h * W);
@@ -114,7 +114,7 @@ class Follower {
       if (responses.has_labels) entry = select(load(responses.column_label.at(at) + j * W) == label, entry, Vec{});
       const Vec before = load(x + j * W), value = before * (entry * load(column + j * W));
       apart |= (value < 0x1p-700) & (before > 0.0) & (entry > 0.0);  // the belief might underflow when divided by the total
-      apart |= value > MOST_SHIFTED;  // with a shift, this belief is left out of the total, but it may be too large for that
+      apart |= value > MOST_SHIFTED;  // a belief with a shift is left out of the total; this one may be too large to be left out
       store(joint + j * NATIVE, value);
       total += as_number(value, load(s + j * W));
     }

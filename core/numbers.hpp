@@ -85,7 +85,7 @@ CORE_INLINE T exponential(T x) {
   return select(x >= -708.0, s * bits<T>(power), T{});
 }
 
-// The logarithm of any number >= 0: also of denormal numbers; minus infinity for zero.
+// The logarithm of a number >= 0, denormal numbers included; minus infinity for zero.
 template <class T>
 CORE_INLINE T logarithm_of_any(T x) {
   const auto is_small = x < 0x1p-1000;

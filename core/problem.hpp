@@ -12,7 +12,7 @@ namespace core::CORE_ISA {
 // Products of up to four entries between these bounds are normal numbers (1e-280 to 1e280).
 inline constexpr double SMALLEST = 1e-70, LARGEST = 1e70;
 // The smallest pivot that newton.hpp accepts, relative to the sum of its column. A pivot is the mass that a group of columns shares with
-// the others. Its inverse, here 1000, multiplies the rounding errors of 1e-16, so that errors stay below the default tolerance 1e-12.
+// the others. Its inverse, at most 1000, multiplies the rounding errors of 1e-16, so that errors stay below the default tolerance 1e-12.
 inline constexpr double WEAK_COUPLING = 1e-3;
 inline constexpr double ROUNDING = 1e-15;  // relative rounding error of a factor, about 5 units in the last place; the least reported error
 

@@ -17,7 +17,7 @@
 //   - an entry of E underflows, or
 //   - T_0 is not normalised, and an entry of the table is below exp(-200) or above exp(200).
 //
-// Cooperation: depth infinity, alpha = 1: the scaling to row sums n p_d and column sums n theta_h.
+// Cooperation, the limit of infinite depth with alpha = 1, scales the table to row sums n p_d and column sums n theta_h.
 #pragma once
 #include "components.hpp"
 #include "core.hpp"

@@ -1,7 +1,7 @@
 // Tables with zeros: find the positive entries that stay positive in the limit of alternating normalisation (that
-// "survive"). They depend only on the pattern of zeros and on the sums.
+// "survive"). Which entries survive depends only on the pattern of zeros and on the sums.
 //
-// Rows and columns fall into blocks b = (I_b, J_b), each with one ratio lambda_b = c(J_b) / r(I_b). They are found by maximum flow.
+// Rows and columns fall into blocks b = (I_b, J_b), each with one ratio lambda_b = c(J_b) / r(I_b). The blocks are found by maximum flow.
 // Start with all rows I and columns J, and lambda = c(J) / r(I). Column j sends its sum c_j along positive entries to rows; row i
 // has the capacity lambda r_i.
 //   - If all mass can be sent, (I, J) is a block.
@@ -21,7 +21,7 @@
 
 namespace core::CORE_ISA {
 
-inline constexpr double TIE = 1e-11;  // relative; above the rounding errors of sums, below the accuracy of 1e-9 that results have
+inline constexpr double TIE = 1e-11;  // relative; above the rounding errors of sums, below the accuracy of the results, 1e-9
 inline constexpr double NEGLIGIBLE = 1e-290;  // relative to the total; smaller column sums become zero, so TIE * flow is a normal number
 
 // The components. The label of a kind of rows or of a column is the number of its component, -1 for none. An entry survives if it is

@@ -156,7 +156,7 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Cells:
 
 
 def require_rectangle(file: Path, rows: Sequence[Sequence[object]], places: Sequence[str]) -> None:
-    """Raise an error that names the first row with a wrong number of cells."""
+    """Raise an error unless all rows have the same number of cells."""
     width = len(rows[0])
     for place, cells in zip(places, rows, strict=True):
         if len(cells) != width:

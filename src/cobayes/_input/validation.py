@@ -15,7 +15,7 @@ from cobayes.errors import CobayesError
 
 
 def whole_number(value: Any, name: str, least: int) -> int:
-    """Return a value that is an integer >= `least`, or raise an error that names the argument."""
+    """Return the value if it is an integer >= `least`; else raise an error with the name."""
     try:
         number = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -28,7 +28,7 @@ def whole_number(value: Any, name: str, least: int) -> int:
 def number_between(
     value: Any, name: str, low: float, high: float, *, closed: str = "", hint: str | None = None
 ) -> float:
-    """Return a value that is a number between two bounds, or raise an error about the argument.
+    """Return the value if it is a number between two bounds; else raise an error with the name.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def one_of(value: Any, name: str, choices: Sequence[str | None], hint: str | Non
 def instance(
     value: Any, kind: type | tuple[type, ...], name: str, expected: str, hint: str | None = None
 ) -> Any:
-    """Return an object of a class, or raise an error that names the argument."""
+    """Return the value if it is of the class; else raise an error with the name."""
     if not isinstance(value, kind):
         raise CobayesError(f"{name} is {_shown(value)}; expected {expected}.", hint)
     return value

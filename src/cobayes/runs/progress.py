@@ -193,7 +193,7 @@ def summary_line(state: RunState) -> str:
 
 
 class ProgressLine:
-    """Writes the progress to standard error: a function of a `RunState`.
+    """A function that writes the progress, a `RunState`, to standard error.
 
     On a terminal one line is updated. In a log a line is written every ten seconds at first, and
     less often later.

@@ -24,7 +24,7 @@ const CONFIG = {
   instructions: $instructions,
   // Text of the page before every lesson but the first.
   new_lesson: $new_lesson,
-  // Texts on the screens that replace those of TEXTS in plugin-cobayes.js.
+  // Texts that replace entries of TEXTS in plugin-cobayes.js.
   texts: {},
   // The page after the last lesson.
   thanks: ["Thank you! That was all.", "Please save your answers with the button below."],

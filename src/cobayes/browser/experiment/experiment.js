@@ -45,7 +45,7 @@ function lessons() {
   );
 }
 
-/** The rounds of a lesson, after a page that announces it. */
+/** The rounds of a lesson; a page before them announces every lesson but the first. */
 function timeline(lesson) {
   const round = {
     type: jsPsychCobayes,

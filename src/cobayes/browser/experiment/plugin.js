@@ -63,7 +63,7 @@ class CobayesPlugin {
       round: { type: ParameterType.INT },
       /** Label of the datum that was shown. */
       datum: { type: ParameterType.STRING },
-      /** Label of the truth, for a person who teaches. */
+      /** Label of the hypothesis that the person teaches. */
       hypothesis: { type: ParameterType.STRING },
       /** Label of the truth. */
       truth: { type: ParameterType.STRING },

@@ -55,7 +55,7 @@ function makeWorker() {
   return new Worker(address);
 }
 
-/** The work of the script inside a worker. */
+/** Inside a worker: run the simulations that the page asks for. */
 export function serveSimulations() {
   const send = (kind, value) => self.postMessage({ kind, value });
   self.onmessage = ({ data }) => {

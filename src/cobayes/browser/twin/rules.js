@@ -22,8 +22,8 @@ export class Rule {
     this.dataPrior = normalize(dataPrior ?? new Array(this.numData).fill(1));
     /** @type {{logBelief: number[], dataPrior: number[], logs: number[][]} | null} */
     this.last = null;
-    // With zeros, lessons have few different beliefs, because hypotheses are excluded: responses are cached (ten times
-    // as fast).
+    // With zeros, data exclude hypotheses, so that lessons have few different beliefs. Responses are then cached, which
+    // is ten times as fast.
     /** @type {Map<string, number[][]> | null} */
     this.known = matrix.some((row) => row.includes(0)) ? new Map() : null;
   }

@@ -26,7 +26,8 @@ const MAX_STEP = 6;
  * @param {number[]} dataPrior One weight per datum; zero: not available.
  * @param {number[] | null} [start] Logarithms of column factors to start from.
  * @returns {{logLikelihood: number[][], blocks: import("./blocks.js").Block[] | null, factors: number[]}}
- *   Columns of exp(logLikelihood) sum to one; `blocks` is null where no zero is involved.
+ *   Columns of exp(logLikelihood) sum to one; `blocks` is null if available data and believed hypotheses have
+ *   no zeros.
  */
 export function scaleToBelief(matrix, logBelief, dataPrior, start = null) {
   const numRows = matrix.length,
@@ -155,7 +156,7 @@ function potential({ v, den }, r, weights) {
 }
 
 /**
- * Solve the linearised equations; the factor of the column with the largest sum is kept. Null where they are singular.
+ * Solve the linearised equations; the factor of the column with the largest sum is fixed. Null if they are singular.
  * @type {(kernel: Float64Array, weights: Float64Array, r: Float64Array, point: Point) => Float64Array | null}
  */
 function newtonStep(kernel, weights, r, { grown, ratio, den }) {
