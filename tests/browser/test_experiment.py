@@ -518,6 +518,13 @@ def test_labels_that_are_names_of_javascript_are_shown_as_they_are():
     assert run_node(script) == ["constructor", "toString"]
 
 
+def test_stimuli_with_semicolons_are_read(tmp_path):
+    (tmp_path / "s.csv").write_text("label;text\nA;all, or none\n", encoding="utf-8")
+    folder = write_experiment({"one": BOARD}, tmp_path / "study", stimuli=tmp_path / "s.csv")
+    [problem] = problems_of(folder).values()
+    assert problem["stimuli"] == {"A": {"text": "all, or none", "alt": "A"}}
+
+
 def test_stimuli_can_differ_between_problems(tmp_path):
     rows = [{"label": "A", "text": "all"}, {"label": "A", "text": "second", "problem": "two"}]
     folder = write_experiment({"one": BOARD, "two": BOARD}, tmp_path / "study", stimuli=rows)

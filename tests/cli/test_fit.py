@@ -63,15 +63,19 @@ def test_group_is_fitted_on_request(run, study, tmp_path):
     assert "share of depth 1" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
-def test_group_of_a_table_of_counts_is_refused_before_anything_is_written(run, study, tmp_path):
+@pytest.mark.parametrize(
+    ("flag", "does"), [("--group", "fits"), ("--cross-validation", "leaves out")]
+)
+def test_people_are_needed_before_anything_is_written(run, study, tmp_path, flag, does):
     counts = pd.read_csv(study / "choices.csv").drop(columns=["person", "round"]).assign(count=1)
     counts.to_csv(tmp_path / "counts.csv", index=False)
     result = run(
         "fit", tmp_path / "counts.csv", "--problems", study / "problems", "--by", "none",
-        "--group", "--out", tmp_path / "out",
+        flag, "--out", tmp_path / "out",
     )  # fmt: skip
     assert result.exit_code == 2
-    assert "--group fits people, but the table has no column 'person'" in result.stderr
+    assert f"{flag} {does} people, but the table has no column 'person'" in result.stderr
+    assert f"leave {flag} out" in result.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -142,7 +146,7 @@ def test_tables_of_numbers_name_what_is_missing(run, study, tmp_path):
     rows = {
         "datum,cost\n0,1\n1,2\n": "0 rows for datum '2'",
         "datum,cost\n0,1\n0,2\n1,1\n2,1\n3,1\n4,1\n5,1\n": "2 rows for datum '0'",
-        "datum,cost\n0,1\n1,cheap\n2,1\n3,1\n4,1\n5,1\n": "row 2 of the table, column 'cost'",
+        "datum,cost\n0,1\n1,cheap\n2,1\n3,1\n4,1\n5,1\n": "row 2 of the features, column 'cost'",
         "item,cost\n0,1\n": "columns 'item', 'cost'. hint: it needs problem, datum",
         "datum,cost\nx,1\n": "no datum called 'x'",
     }
@@ -213,7 +217,7 @@ def test_a_repeated_choice_is_an_error_if_lessons_have_no_repeats(run, tmp_path)
     assert run(*arguments, "-o", tmp_path / "out").exit_code == 0
     refused = run(*arguments, "--no-repeats", "-o", tmp_path / "out")
     assert refused.exit_code != 0
-    assert "response 2: datum 'a' is not available" in refused.stderr
+    assert "row 2 of the table: datum 'a' is not available" in refused.stderr
 
 
 def test_missing_files_are_named(run, study, tmp_path):

@@ -45,7 +45,7 @@ def test_histories_hold_the_data_shown_before_in_the_lesson():
     ("changes", "message"),
     [
         ({"datum": ["x", "q", 0, 1]}, r"row 2 .* column 'datum', problem 'leaf': .*called 'q'"),
-        ({"datum": ["x", "y", 7, 1]}, r"row 3 .* no datum at position 7"),
+        ({"datum": ["x", "y", 7, 1]}, r"row 3 .* no datum called '7'"),
         ({"hypothesis": ["oak", "oak", 1, "ash"]}, r"row 4 .* column 'hypothesis'"),
         ({"problem": ["leaf", "leaf", "coin", "tree"]}, r"row 4 .* no problem 'tree'"),
         ({"round": [1, 1, 1, 1]}, r"row 2 .* round 1 of person 'a' .* occurs twice"),
@@ -174,17 +174,73 @@ def test_priors_of_all_problems_may_be_one_table(tmp_path):
         found = people.score(own, problems, priors=given)
         pd.testing.assert_frame_equal(found, people.score(own, problems, priors=expected))
     table.to_csv(tmp_path / "priors.csv", index=False)
-    found = read_problems(PROBLEMS, tmp_path / "priors.csv")
+    with pytest.warns(cb.CobayesWarning, match="no prior for 'coin': uniform"):
+        found = read_problems(PROBLEMS, tmp_path / "priors.csv")
     assert found["leaf"].prior == pytest.approx([0.8, 0.2])
     assert found["coin"].prior == pytest.approx([0.5, 0.5])
-    two = pd.concat([table, table.assign(problem="coin")])
-    with pytest.raises(cb.CobayesError, match="the table names 2 problems, but one matrix"):
-        read_problems(PROBLEMS["leaf"], two)
-    with pytest.raises(cb.CobayesError, match="number columns odds; expected 'prior'"):
+    with pytest.raises(cb.CobayesError, match="columns 'problem', 'hypothesis', 'odds'"):
         read_problems(PROBLEMS, table.rename(columns={"prior": "odds"}))
     with pytest.raises(cb.CobayesError, match="the table of priors has the columns") as found:
         read_problems(PROBLEMS, table.rename(columns={"hypothesis": "object"}))
-    assert "problem, hypothesis and a column of numbers" in str(found.value)
+    assert "problem, hypothesis and prior" in str(found.value)
+    with pytest.raises(cb.CobayesError, match="row 2 of the priors, column 'hypothesis'"):
+        read_problems(PROBLEMS, table.assign(hypothesis=["elm", "ash"]))
+    found = read_problems({"leaf": PROBLEMS["leaf"]}, table.assign(order=[1, 2], note="x"))
+    assert found["leaf"].prior == pytest.approx([0.8, 0.2])
+
+
+def test_one_matrix_serves_every_problem_that_the_priors_name(tmp_path):
+    leaf = PROBLEMS["leaf"]
+    expected = {"one": [0.8, 0.2], "two": [0.5, 0.5], "three": [0.1, 0.9]}
+    table = pd.concat(
+        pd.DataFrame({"problem": name, "hypothesis": leaf.hypotheses, "prior": prior})
+        for name, prior in expected.items()
+    )
+    leaf.to_csv(tmp_path / "leaf.csv")
+    for matrix in (leaf, tmp_path / "leaf.csv"):
+        for priors in (expected, table):
+            found = read_problems(matrix, priors)
+            assert {name: own.prior.tolist() for name, own in found.items()} == expected
+    with pytest.raises(cb.CobayesError, match="no problem 'leaf'"):
+        people.score(rows().iloc[:2], leaf, priors=table)
+    single = {"person": ["a"], "round": [1], "hypothesis": ["oak"], "datum": ["x"]}
+    assert people.score(single, leaf, priors=table[:2])["belief"].item() == pytest.approx(0.8)
+    costs = pd.DataFrame({"problem": ["one", "two"], "datum": "x", "cost": 1.0})
+    with pytest.raises(cb.CobayesError, match="the features name 2 problems, but one matrix"):
+        read_numbers(costs, read_problems(leaf), "datum")
+
+
+def test_a_number_is_a_position_only_if_no_label_is_a_number():
+    problems = {"p": cb.Model([[0.5, 0.2], [0.3, 0.2], [0.2, 0.6]], ["1", "2", "3"], ["h", "g"])}
+    table = {"person": "a", "problem": "p", "round": [1, 2], "hypothesis": 1, "datum": [2, 0]}
+    with pytest.raises(cb.CobayesError, match=r"row 2 .* no datum called '0'") as found:
+        people.score(table, problems)
+    assert "the labels are '1', '2', '3'; does the table count from another" in str(found.value)
+    table["datum"] = [2, 3]
+    assert people.score(table, problems)["hypothesis"].tolist() == [1, 1]
+
+
+def test_a_table_of_another_response_is_recognised():
+    table = rows(round=1, lesson=1, rating=0.5, person="bob")
+    with pytest.raises(cb.CobayesError, match=r"occurs twice.[\s\S]*response='rating' \(--resp"):
+        read(table)
+    with pytest.raises(cb.CobayesError, match=r"no column 'hyp[\s\S]*response='guess' \(--resp"):
+        read(table.rename(columns={"hypothesis": "guess"}).drop(columns="rating"))
+
+
+def test_a_table_that_looks_like_counts_gets_a_hint_about_the_column_count():
+    table = {"problem": ["leaf"], "hypothesis": ["oak"], "datum": ["x"], "freq": [12]}
+    with pytest.raises(cb.CobayesError, match="--columns count=freq --by none"):
+        read(table)
+
+
+def test_errors_name_the_row_of_a_table_of_counts():
+    table = pd.DataFrame({"problem": "leaf", "hypothesis": "oak", "datum": ["x", "y", "q"]})
+    table = table.assign(count=[40, 10, 30], age=[1.0, 2.0, np.nan])
+    with pytest.raises(cb.CobayesError, match="row 3 of the table, column 'datum'"):
+        read(table)
+    with pytest.raises(cb.CobayesError, match="row 3 of the table, column 'age': the cell is emp"):
+        people.fit(table.assign(datum="x"), PROBLEMS, by="age")
 
 
 def test_a_table_of_counts_needs_neither_persons_nor_rounds():

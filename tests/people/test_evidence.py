@@ -145,6 +145,10 @@ def test_fits_of_other_responses_are_refused(choices, fits):
         with pytest.raises(cb.CobayesError, match="expected a mapping from names to fits"):
             people.compare(invalid)  # pyright: ignore[reportArgumentType]
     alone = people.fit(choices[choices["person"] == "1"], PROBLEMS, Family(depth=1))
+    counts = {"hypothesis": [0], "datum": [0], "count": [3]}
+    pooled = people.fit(counts, [[0.9, 0.5], [0.1, 0.5]], Family(depth=(0, 1)), by=None)
+    with pytest.raises(cb.CobayesError, match="cross-validation leaves out people, but the table"):
+        people.compare({"one": pooled}, loo=False, cross_validation=True)
     with pytest.raises(cb.CobayesError, match="needs at least two people"):
         people.cross_validate(alone)
 

@@ -57,6 +57,12 @@ def test_invalid_settings_are_refused(settings, message):
         Family(**settings)
 
 
+@pytest.mark.parametrize("lapse", [5, (0.0, 50.0)])
+def test_a_lapse_in_percent_gets_a_hint(lapse):
+    with pytest.raises(cb.CobayesError, match=r"0\.05 means 5 %"):
+        Family(lapse=lapse)
+
+
 @pytest.mark.parametrize(
     ("name", "settings"),
     [

@@ -283,7 +283,7 @@ def test_a_file_that_is_no_fit_is_refused(fit, tmp_path):
 
 
 def test_invalid_arguments_are_refused(choices):
-    with pytest.raises(cb.CobayesError, match=r"no column \['person'\] to fit by"):
+    with pytest.raises(cb.CobayesError, match=r"by is \['person'\]; it takes the name of one"):
         people.fit(choices, PROBLEMS, by=["person"])  # pyright: ignore[reportArgumentType]
     with pytest.raises(
         cb.CobayesError, match=r"row 1 .* column 'tags': the cell holds .*expected one value"

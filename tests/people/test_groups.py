@@ -1,5 +1,6 @@
 """Hierarchical fits: the posterior on a grid, calibration, shrinkage, errors."""
 
+import re
 import sys
 
 import numpy as np
@@ -40,6 +41,8 @@ def test_posterior_means_agree_with_integration_over_a_grid(study):
     expected = integrate(found.fit)
     deep = expected.pop("depth 1")
     np.testing.assert_allclose(found.depth_probability[:, 1], deep, atol=0.01)
+    assert found.depth_probability.sum(axis=1) == pytest.approx(1.0, abs=1e-15)
+    assert found.depth_probability.max() <= 1.0
     for name, theirs in expected.items():
         draws = found.draws[name][0]
         # Four standard errors of 1000 draws, and one per cent.
@@ -133,7 +136,14 @@ def test_invalid_arguments_are_refused_as_by_fit(study):
 
 
 def test_a_poor_approximation_is_a_warning(monkeypatch):
-    monkeypatch.setattr(sys.modules["cobayes.people.fit"], "LEAST_EFFECTIVE", np.inf)
+    for limit in ("LEAST_EFFECTIVE", "FEWEST_EFFECTIVE", "NEAR_BOUND"):
+        monkeypatch.setattr(sys.modules["cobayes.people.fit"], limit, 1e9)
     choices = people.simulate({"depth": 1}, PROBLEMS, num_people=3, num_rounds=2, rng=1)
-    with pytest.warns(cb.CobayesWarning, match="worth .* independent"):
+    with pytest.warns(cb.CobayesWarning) as caught:
         people.fit_group(choices, PROBLEMS, FAMILY, num_draws=50, rng=1)
+    for warning, words in zip(
+        caught,
+        ("worth .* independent", "effective draws: '1', '2', '3'", "near its bound"),
+        strict=True,
+    ):
+        assert re.search(words, str(warning.message))

@@ -294,7 +294,7 @@ def test_error_names_number_and_people_of_impossible_choices():
         "hypothesis": [0, 0, 0],
         "datum": [1, 2, 2],
     }
-    with pytest.raises(cb.CobayesError, match=r"response 2: .*responses: 2\).*'bob'"):
+    with pytest.raises(cb.CobayesError, match=r"row 2 of .*responses: 2\).*'bob'"):
         people.fit(rows, table, Family(lapse=0.0))
     found = people.fit(rows, table, Family())
     assert np.isfinite(found.log_likelihood)
@@ -302,7 +302,7 @@ def test_error_names_number_and_people_of_impossible_choices():
 
 def test_error_counts_each_response_of_a_table_of_counts():
     counts = {"hypothesis": ["0", "0"], "datum": ["0", "1"], "count": [5, 3]}
-    with pytest.raises(cb.CobayesError, match=r"response 6: .* \(such responses: 3\)"):
+    with pytest.raises(cb.CobayesError, match=r"row 2 of .* \(such responses: 3\)"):
         people.fit(counts, [[1, 1], [0, 1]], people.Family(depth=1, lapse=0.0), None)
 
 

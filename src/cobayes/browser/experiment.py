@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from cobayes import __version__
 from cobayes._input.labels import shorten
+from cobayes._input.text import find_delimiter
 from cobayes._input.validation import one_of, whole_number
 from cobayes._output import counted, without_guard, write_text
 from cobayes.browser.bundle import bundle, read, script_value
@@ -277,7 +278,8 @@ def _rows(stimuli: Stimuli | None) -> tuple[Path, list[dict[str, str]]]:
         file = existing_file(rows)
         folder = file.parent
         try:
-            rows = list(csv.DictReader(io.StringIO(read_text(file), newline="")))
+            text, sign, _ = find_delimiter(read_text(file), ",")
+            rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=sign))
         except csv.Error as error:
             raise CobayesError(
                 f"the stimuli cannot be read from {file}: {error}.",

@@ -164,10 +164,11 @@ def fit(given: Given) -> None:
             return lambda text, share: line.tell(what, f"{text}, {percent(share, digits=0)}")
 
         table = read_frame(given.choices, given.columns or {})
-        if given.group and "person" not in table.columns:
+        if "person" not in table.columns and (given.group or given.cross_validation):
+            asked = "--group fits" if given.group else "--cross-validation leaves out"
             raise CobayesError(
-                "--group fits people, but the table has no column 'person'.",
-                "leave --group out for a table of counts.",
+                f"{asked} people, but the table has no column 'person'.",
+                f"leave {asked.split()[0]} out for a table of counts.",
             )
         by = None if given.by == "none" else given.by
         found = people.fit(table, known, family, by, progress=tell("fit"))

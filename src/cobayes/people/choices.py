@@ -48,8 +48,10 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
     """
     if isinstance(problems, (str, Path)):
         problems = _from_path(problems)
+    if isinstance(priors, (str, Path)) or hasattr(priors, "columns"):
+        priors = read_frame(priors).rename_axis("priors")
     if not isinstance(problems, Mapping):
-        problems = {ONLY: problems}
+        problems = dict.fromkeys(_names(priors) or [ONLY], problems)
     if not problems:
         raise CobayesError("no problems were given.", "give {name: matrix} for each problem.")
     found = {}
@@ -62,18 +64,29 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
                 raise CobayesError(f"{where}{error.message}", error.hint) from None
             given = Problem(str(name), task, task.model.distribution(None))
         found[str(name)] = given
-    for name, prior in _read_priors(priors, found).items():
+    given_priors = _read_priors(priors, found)
+    for name, prior in given_priors.items():
         if name not in found:
             message = f"the priors name {name!r}, but no problem has that name."
             raise CobayesError(message, suggest(name, list(found)))
         prior = found[name].model.distribution(prior, name=f"prior of problem {name!r}")
         found[name] = Problem(name, found[name].task, prior)
+    even = [name for name in found if name not in given_priors and not np.ptp(found[name].prior)]
+    if given_priors and even:
+        warn_user(f"no prior for {shorten(even)}: uniform.")
     return found
 
 
-def _from_path(path: str | Path) -> dict[str, Any]:
+def _names(priors: Any) -> list[str]:
+    """Return the names of the problems that have priors; none if all problems have the same."""
+    if isinstance(priors, pd.DataFrame):
+        return filled(priors, "problem").map(as_text).tolist() if "problem" in priors else []
+    return [str(name) for name in priors] if isinstance(priors, Mapping) else []
+
+
+def _from_path(path: str | Path) -> Any:
     if not Path(path).is_dir():
-        return {ONLY: read_model(path)}
+        return read_model(path)
     files = sorted(file for file in Path(path).iterdir() if file.suffix.lower() in _SUFFIXES)
     if not files:
         raise CobayesError(
@@ -86,19 +99,13 @@ def _from_path(path: str | Path) -> dict[str, Any]:
 def _read_priors(priors: Any, problems: Mapping[str, Problem]) -> dict[str, Any]:
     if priors is None or isinstance(priors, Mapping):
         return {str(name): prior for name, prior in (priors or {}).items()}
-    if not (isinstance(priors, (str, Path)) or hasattr(priors, "columns")):
+    if not isinstance(priors, pd.DataFrame):
         raise CobayesError(
             f"the priors are {quoted(priors)}; expected a mapping from problem to prior, or a "
             "table with the columns problem, hypothesis and prior.",
             f"write priors={{{next(iter(problems))!r}: ...}}.",
         )
-    columns = read_numbers(priors, problems, "hypothesis", is_partial=True)
-    if list(columns) != ["prior"]:
-        raise CobayesError(
-            f"the table of priors has the number columns {', '.join(columns)}; expected 'prior'.",
-            "give a table with the columns problem, hypothesis and prior.",
-        )
-    return dict(columns["prior"])
+    return read_numbers(priors, problems, "hypothesis", is_partial=True)["prior"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +116,7 @@ class Choices:
     ----------
     frame : DataFrame
         The user's columns, one row per response; a row with a count is repeated that many times.
+        The index is the row of the user's table, counted from 0.
     situations : Situations
         The distinct situations; row i is in situation ``situations.at[i]``.
     datum : ndarray
@@ -142,19 +150,22 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
         "choice", "guess" or "rating".
     """
     frame = read_frame(choices)
-    if "problem" not in frame.columns and set(problems) == {ONLY}:
-        frame = frame.assign(problem=ONLY)
+    if "problem" not in frame.columns and len(problems) == 1:
+        frame = frame.assign(problem=next(iter(problems)))
     # A table with a column 'count' needs neither person nor round.
     unneeded = ("person", "round") if "count" in frame.columns else ()
     needed = [name for name in COLUMNS[response] if name not in unneeded]
     missing = [name for name in needed if name not in frame.columns]
     if missing:
         one = " If every lesson has one response, set round to 1." if "round" in missing else ""
+        numbers = [name for name, dtype in frame.dtypes.items() if dtype.kind in "iu"]
+        if numbers and {"person", "round"} <= set(missing):
+            one += f" If {numbers[-1]!r} counts responses: --columns count={numbers[-1]} --by none."
         raise CobayesError(
             f"the table has no column {missing[0]!r}; found {shorten([*map(str, frame.columns)])}.",
             f"a table for response={response!r} needs {', '.join(needed)}; rename a column: "
             f"table.rename(columns={{'...': {missing[0]!r}}}), or --columns {missing[0]}=... on "
-            f"the command line.{one}",
+            f"the command line.{one}{_other_response(frame, response)}",
         )
     twice = [name for name in needed if list(frame.columns).count(name) > 1]
     if twice:
@@ -178,7 +189,7 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
         frame = frame.assign(rating=rating)
     lesson, level = _lessons(frame, datum, hypothesis, response)
     situations = Situations(problem, lesson, level, datum)
-    return Choices(frame.reset_index(drop=True), situations, datum, hypothesis, answer)
+    return Choices(frame, situations, datum, hypothesis, answer)
 
 
 def _lessons(
@@ -207,7 +218,8 @@ def _lessons(
             f"{place_of(frame, row, 'round')}: round {frame['round'].iloc[row]} of "
             f"{_who(frame, row)} occurs twice.",
             "drop one of the rows, add a column 'lesson' that numbers a person's lessons, or a "
-            "column 'count' if a row stands for several responses.",
+            "column 'count' if a row stands for several responses."
+            + _other_response(frame, response),
         )
     steps = rows.drop_duplicates(["lesson", "round"]).sort_values(["lesson", "round"])
     before = steps.groupby("lesson").shift()
@@ -219,6 +231,15 @@ def _lessons(
     _warn_about_rounds(frame, steps, before["round"])
     level = rows.groupby("lesson")["round"].rank("dense").astype(np.int64) - 1
     return lesson, level.to_numpy()
+
+
+def _other_response(frame: pd.DataFrame, response: str) -> str:
+    """Return a hint if the table has a column of responses of another kind."""
+    for name in ("rating", "guess"):
+        if name in frame.columns and name != response:
+            how = f"response={name!r} (--response {name})"
+            return f" If the column {name!r} contains the responses, use {how}."
+    return ""
 
 
 def _warn_about_rounds(frame: pd.DataFrame, steps: Any, before: Any) -> None:
@@ -300,20 +321,24 @@ def read_numbers(
     is_partial
         Whether problems may be missing from the table.
     """
-    frame = read_frame(table)
-    if kind not in frame.columns or set(frame.columns) <= {"problem", kind}:
-        what, number = ("priors", "prior") if kind == "hypothesis" else ("features", "cost")
-        raise CobayesError(
-            f"the table of {what} has the columns {shorten([*map(str, frame.columns)])}.",
-            f"it needs problem, {kind} and a column of numbers such as {number!r}; a table "
-            "without the column problem applies to every problem.",
-        )
+    of_priors = kind == "hypothesis"
+    # The name of the index is the name of the table in messages.
+    frame = read_frame(table).rename_axis("priors" if of_priors else "features")
     columns = [name for name in frame.columns if name not in ("problem", kind)]
+    columns = ["prior"] if of_priors else columns
+    if not columns or not {kind, *columns} <= set(frame.columns):
+        number = "prior" if of_priors else "a column of numbers such as 'cost'"
+        raise CobayesError(
+            f"the table of {frame.index.name} has the columns "
+            f"{shorten([*map(str, frame.columns)])}.",
+            f"it needs problem, {kind} and {number}; a table without the column problem applies "
+            "to every problem.",
+        )
     if "problem" not in frame.columns:
         frame = pd.concat([frame.assign(problem=name) for name in problems])
     elif list(problems) == [ONLY] and len(named := set(frame["problem"])) > 1:
         raise CobayesError(
-            f"the table names {len(named)} problems, but one matrix was given for all choices.",
+            f"the {frame.index.name} name {len(named)} problems, but one matrix was given for all.",
             "give {name: matrix} for each problem, or a folder with a file for each problem.",
         )
     whose = _problems(frame, problems)
@@ -355,12 +380,14 @@ def _positions(
     cells, found = frame[column].tolist(), []
     for row in np.flatnonzero(~group.duplicated()).tolist():
         labels, text = problem[row].labels(kind), as_text(cells[row])
+        # A number such as 2 is a position, unless some label is a number.
+        is_number, are_numbers = text.isdecimal(), any(map(str.isdecimal, labels))
         try:
-            # A number such as 2 is a position, unless the problem has the label "2".
-            is_place = text.isdecimal() and text not in labels
-            found.append(find(int(text) if is_place else text, labels, kind))
+            found.append(find(int(text) if is_number and not are_numbers else text, labels, kind))
         except CobayesError as error:
             on = "" if problem[row].name == ONLY else f", problem {problem[row].name!r}"
             message = f"{place_of(frame, row, column)}{on}: {error.message}"
-            raise CobayesError(message, error.hint) from None
+            hint = f"the labels are {shorten(labels)}; does the table count from another number?"
+            hint = hint if is_number and are_numbers else error.hint
+            raise CobayesError(message, hint) from None
     return np.array(found)[group]

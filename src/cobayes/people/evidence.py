@@ -162,9 +162,10 @@ def _require_same_responses(fits: Any) -> None:
         raise CobayesError("there is no fit to compare.", f"give {expected}.")
     (one, first), *others = fits.items()
     columns = [name for name in COLUMNS[first.family.response] if name in first.choices.frame]
+    rows = first.choices.frame[columns].reset_index(drop=True)
     for name, fit in others:
         is_same = fit.units == first.units and fit.family.response == first.family.response
-        if not (is_same and fit.choices.frame[columns].equals(first.choices.frame[columns])):
+        if not (is_same and rows.equals(fit.choices.frame[columns].reset_index(drop=True))):
             raise CobayesError(
                 f"the fits {one!r} and {name!r} are not of the same responses and units.",
                 "fit both families to the same table, with the same 'by'.",
@@ -196,6 +197,11 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
     ['person', 'depth', 'log_likelihood']
     """
     family = instance(fit, Fit, "fit", "what people.fit returns").family
+    if "person" not in fit.choices.frame:
+        raise CobayesError(
+            "cross-validation leaves out people, but the table has no column 'person'.",
+            "leave cross-validation out.",
+        )
     people, groups = group_rows(fit.choices, "person")
     if len(people) < 2:
         raise CobayesError("cross-validation needs at least two people.")

@@ -287,7 +287,9 @@ def _bounded(
             f"{'the weight of ' * is_weight}{name} is {value!r}; expected a number, or a pair of "
             f"finite bounds, from {low:g} to {high:g}.",
             # These values are within the limits of every parameter.
-            f"write {start}1.0{end} to fix it, or {start}(0.1, 1.0){end} to estimate it.",
+            "0.05 means 5 %."
+            if name == "lapse" and any(value > 1.0 for value in ends)
+            else f"write {start}1.0{end} to fix it, or {start}(0.1, 1.0){end} to estimate it.",
         )
     return ends[0], ends[1]
 

@@ -15,12 +15,13 @@ from cobayes._input.validation import generator, number_between, one_of, whole_n
 from cobayes.errors import CobayesError, import_optional, warn_user
 from cobayes.people.choices import Choices, read_choices, read_problems
 from cobayes.people.family import Family, as_family
-from cobayes.people.groups import GroupFit, draw_group
+from cobayes.people.groups import SPREAD, GroupFit, draw_group
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.maximise import Maximum, climb, profile
 from cobayes.people.nuts import draw_by_nuts
 from cobayes.people.problems import Array, Positions
 from cobayes.people.result import Estimates, Fit, Progress, group_rows, teller, trial_table
+from cobayes.people.tables import row_of
 
 # Responses per chunk. With this number, and 36 options per response, the arrays of one evaluation
 # fit the processor's cache.
@@ -29,6 +30,9 @@ CHUNK_ROWS = 4_000
 NUM_GUESSES = 500
 # `fit_group` warns if the effective number of candidates is below this share of `num_draws`.
 LEAST_EFFECTIVE = 0.05
+# It also warns if a person's effective number of draws, or the distance of a spread to its bounds
+# (in logits), is below these numbers.
+FEWEST_EFFECTIVE, NEAR_BOUND = 50, 0.1
 # Eigenvalues of the expected information per response below this number are treated as zero. The
 # unit of each parameter is the distance between its bounds.
 NO_INFORMATION = 1e-9
@@ -243,6 +247,20 @@ def fit_group(
                 f"the {num_draws} draws of the group are worth {effective:.0f} independent draws, "
                 'so estimates are inaccurate; use method="nuts", or free fewer parameters.'
             )
+    few = [str(alone.units[place]) for place in np.flatnonzero(found.effective < FEWEST_EFFECTIVE)]
+    # At a depth without free parameters one candidate is exact.
+    if few and all(map(alone.family.free_names, alone.family.depth)):
+        warn_user(
+            f"persons with fewer than {FEWEST_EFFECTIVE} effective draws: {shorten(few)}; their "
+            "estimates are inaccurate."
+        )
+    low, high = SPREAD[0] + NEAR_BOUND, SPREAD[1] - NEAR_BOUND
+    spreads = zip(alone.family.free_names(), found.draws["spread"].mean(axis=(0, 1)), strict=True)
+    if limited := [f"spread {name}" for name, own in spreads if not low < own < high]:
+        warn_user(
+            f"{shorten(limited)} is near its bound ({SPREAD[0]:g} or {SPREAD[1]:g}): fix the "
+            "parameter if people are equal, or widen its bounds if people are at them."
+        )
     tell("done", 1.0)
     return found
 
@@ -328,15 +346,16 @@ def _require_possible(
         if len(gone):
             label = known.problems[known.at[gone[0]]].model.data[table.datum[gone[0]]]
             raise CobayesError(
-                f"response {gone[0] + 1}: datum {label!r} is not available in the problem's task.",
+                f"{row_of(table.frame, gone[0])}: datum {label!r} is not available in the "
+                "problem's task.",
                 "give the matrix itself as the problem (omit --no-repeats), or drop the row.",
             )
         ruled_out = rows[np.isneginf(known.tables.log_matrix[index, datum, table.hypothesis[rows]])]
         if len(ruled_out):
             rows, hint = ruled_out, "drop these rows"
             message = (
-                f"response {rows[0] + 1}: the datum is impossible under the truth (such responses: "
-                f"{len(rows)}), and without a lapse its probability is zero"
+                f"{row_of(table.frame, rows[0])}: the datum is impossible under the truth (such "
+                f"responses: {len(rows)}), and without a lapse its probability is zero"
             )
     if "person" in table.frame.columns:
         people = table.frame["person"].iloc[rows].astype(str).unique()

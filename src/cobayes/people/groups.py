@@ -380,4 +380,6 @@ def _draw_people(
         other = group.mean + group.spread * random.standard_normal((num_units, num_free))
         own = candidates.points[:, every, chosen].T
         people[number] = np.where(candidates.has[depth[number]], own, other)
+    # The weights are in single precision.
+    probability /= probability.sum(axis=1, keepdims=True)
     return lines[None], people[None], depth[None], probability, effective

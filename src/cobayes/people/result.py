@@ -338,8 +338,10 @@ def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Position
     """Return the units, in the order of their first rows, and the rows of each."""
     if by is None:
         return [], [np.arange(len(table))]
+    if not isinstance(by, str):
+        raise CobayesError(f"by is {by!r}; it takes the name of one column.", "join columns first.")
     columns = [*map(str, table.frame.columns)]
-    if not isinstance(by, str) or by not in columns:
+    if by not in columns:
         raise CobayesError(
             f"there is no column {by!r} to fit by.",
             f"give by=None (--by none) to pool all people, or one of {shorten(columns)}.",
@@ -379,6 +381,6 @@ def trial_table(likelihood: Likelihood, values: Array) -> pd.DataFrame:
         "entropy_after": -(np.exp(after) * logs_after).sum(axis=1) + 0.0,
         "information_gain": (np.exp(after) * gain).sum(axis=1),
     }
-    frame = likelihood.choices.frame.iloc[likelihood.rows]
+    frame = likelihood.choices.frame.iloc[likelihood.rows].set_axis(likelihood.rows)
     clashes = {name: f"{name}_given" for name in frame.columns if name in added}
     return frame.rename(columns=clashes).assign(**added)

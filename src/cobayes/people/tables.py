@@ -68,9 +68,14 @@ def _from_file(file: Path, labels: Sequence[str]) -> pd.DataFrame:
     return frame.map(lambda cell: without_guard(cell) if isinstance(cell, str) else cell)
 
 
+def row_of(frame: pd.DataFrame, row: int) -> str:
+    """Return a row of the user's table as a text for a message."""
+    return f"row {int(frame.index[row]) + 1} of the {frame.index.name or 'table'}"
+
+
 def place_of(frame: pd.DataFrame, row: int, column: str) -> str:
     """Return the row and column of a cell as a text for a message."""
-    return f"row {int(frame.index[row]) + 1} of the table, column {column!r}"
+    return f"{row_of(frame, row)}, column {column!r}"
 
 
 def require(
