@@ -1,8 +1,9 @@
-"""Certificates of counter-examples to Conjecture 5.3, and checking them.
+"""Certificates of counter-examples to Conjecture 5.3, and their checks.
 
-The conjecture says that a learner whose prior is at distance d from the prior that the teacher
-assumes succeeds with probability at least ``1 - d / theta^T(h)``. A certificate is a JSON file with
-a matrix and priors for which the success rate is lower; anyone can run the check again.
+The teacher assumes the prior theta^T and teaches the hypothesis h; the learner's actual prior is at
+distance d from theta^T. The conjecture says that the learner succeeds with probability at least
+``1 - d / theta^T(h)``. A certificate is a JSON file with a matrix and priors for which the success
+rate is below this bound; anyone can run the check again.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class Certificate(_Claim):
     Attributes
     ----------
     distance : str
-        The distance between the priors: "euclidean", "l1" or "tv".
+        How the distance between the priors is measured: "euclidean", "l1" or "tv".
     model : Model
         The matrix of both agents.
     hypothesis : int
@@ -78,14 +79,14 @@ class Certificate(_Claim):
     teacher_prior, learner_prior : ndarray
         The two priors, (m,).
     num_lessons, max_rounds : int
-        The number of lessons of a full check, and the largest number of rounds of each. The
-        coupling has 1 / theta^T(h) times as many pairs, since only a share theta^T(h) of the
-        teachers converges to h.
+        The number of lessons of a full check, and the largest number of rounds per lesson. The
+        estimate by coupling uses 1 / theta^T(h) times as many pairs of agents, since only a share
+        theta^T(h) of the teachers converges to h.
     level : float
         The teacher is sure when its belief exceeds this; see `success_rate`.
     witness : tuple of int
-        Positions of data that prove the claim without statistics, see `witness_margin`; empty if
-        there are none.
+        A sequence of data, by position, that proves the claim without statistics (see
+        `witness_margin`); empty if there is none.
     conjectured_success : float
         The conjecture's lower bound on the success rate.
     evidence : dict
@@ -170,8 +171,8 @@ class LimitCertificate(_Claim):
     num_rounds, num_lessons : int
         The number of rounds and lessons of a full check.
     sizes : tuple of float
-        A check estimates the ratio of the failure rate to the conjecture's bound in the limit and
-        at these L1 distances between the two priors, given as decimal logarithms.
+        Decimal logarithms of L1 distances between the two priors. A check estimates the ratio of
+        the failure rate to the conjecture's bound at each distance, and in the limit of small ones.
     evidence : dict
         The numbers measured when the certificate was made.
 
@@ -193,7 +194,7 @@ class LimitCertificate(_Claim):
         self.slope(num_rounds=0, num_lessons=2, rng=0)
 
     def slope(self, **options: Any) -> LimitSlope:
-        """Estimate the failure rate divided by the conjecture's upper bound on the failure rate.
+        """Estimate the failure rate divided by the conjecture's upper bound on it.
 
         A ratio above one contradicts the conjecture.
 
@@ -208,7 +209,7 @@ class LimitCertificate(_Claim):
         return limit_slope(*case, **options)
 
     def check(self, num_lessons: int | None = None, rng: Any = None) -> LimitCheck:
-        """Estimate the ratio of `slope` in the limit of small errors and at all `sizes`.
+        """Estimate the ratio that `slope` returns, in the limit of small errors and at all `sizes`.
 
         Parameters
         ----------
@@ -263,7 +264,7 @@ def load_certificate(source: str | Path | dict[str, Any]) -> Certificate | Limit
     Returns
     -------
     Certificate or LimitCertificate
-        The kind that the file names.
+        A certificate of the kind that the file names.
 
     Examples
     --------
@@ -335,7 +336,7 @@ class CertificateCheck(Result):
 
     @property
     def standard_errors(self) -> dict[str, float]:
-        """By method: the conjectured rate minus the estimate's `upper`, in standard errors."""
+        """By method, the conjectured rate minus the estimate's `upper`, in standard errors."""
         bound, rates = self.conjectured_success, (self.lessons, self.coupled)
         return {rate.method: (bound - rate.upper) / rate.stderr for rate in rates}
 
@@ -347,7 +348,7 @@ class CertificateCheck(Result):
     @property
     def is_enclosed(self) -> bool:
         """Whether the enclosure proves the claim: its upper end is below the conjectured rate."""
-        # 1e-12 covers the rounding of the bound itself.
+        # 1e-12 covers the rounding error of the conjectured rate.
         return self.enclosure.upper < self.conjectured_success - 1e-12
 
     @property
@@ -378,12 +379,12 @@ class CertificateCheck(Result):
 def witness_margin(certificate: Certificate) -> float:
     """Return the margin of a certificate's witness; if it is positive, the witness is a proof.
 
-    Let the learner's prior be smaller than the teacher's at the taught hypothesis h only. Then the
-    total variation is ``theta^T(h) - theta^L(h)`` and the conjecture says that the learner
-    converges to h only if the teacher does. Suppose that after some data the teacher's belief in
-    another hypothesis i is p and the learner's belief in h is q. Then the teacher converges to i
-    and the learner to h with probability at least p + q - 1, the margin. A positive margin
-    contradicts the conjecture, since the data have a positive probability.
+    Let the learner's prior be smaller than the teacher's at the taught hypothesis h, and at no
+    other. Then the total variation is ``theta^T(h) - theta^L(h)``, and the conjecture says that the
+    learner converges to h only if the teacher does. Suppose that after some data the teacher's
+    belief in another hypothesis i is p and the learner's belief in h is q. Then the teacher
+    converges to i and the learner to h with probability at least p + q - 1, the margin. A positive
+    margin contradicts the conjecture, since the data have a positive probability.
 
     Parameters
     ----------

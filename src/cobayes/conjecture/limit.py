@@ -68,7 +68,7 @@ def limit_slope(
     Parameters
     ----------
     matrix
-        Data by hypotheses, without zeros: teacher and learner share it.
+        Data by hypotheses, without zeros; the same for teacher and learner.
     hypothesis
         The hypothesis that is taught, by position or label.
     teacher_prior
@@ -88,14 +88,15 @@ def limit_slope(
     Returns
     -------
     LimitSlope
-        ``.value`` and its standard error.
+        ``.value`` and its standard error, ``.stderr``.
 
     Notes
     -----
     In the limit the value is ``(E|J(h)| - direction(h)) / (2 ||direction||_1)`` with J the
-    derivative of the belief along the direction and E the mean over uniform data. For a given size
-    J is replaced by the difference of the beliefs divided by the size; see docs/conjecture.md. Data
-    are drawn in proportion to the L1 size of the derivative after them, and weighted accordingly.
+    derivative of the belief along the direction and E the mean over uniform data. If `log10_size`
+    is given, J is the difference of the two beliefs divided by the L1 distance of the priors; see
+    docs/conjecture.md. A datum is drawn with a probability proportional to the L1 norm of J after
+    this datum; importance weights correct for this choice.
 
     Examples
     --------
@@ -193,7 +194,7 @@ class _Sequences:
         return np.exp(own - self.log_differences + self.log_weights)
 
     def _separate(self) -> None:
-        """Store both beliefs from now on in the sequences in which they are no longer close."""
+        """Store both beliefs of each sequence in which they are no longer nearly equal."""
         is_new = ~self.is_apart & (self.scales + self.log_size > NEARLY_EQUAL)
         if is_new.any():
             change = np.exp(self.scales[is_new] + self.log_size)[:, None] * self.ratios[is_new]
@@ -225,7 +226,7 @@ class _Sequences:
     def _draw(
         self, which: NDArray[np.intp], log_sizes: Array, stream: np.random.Generator
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Draw data with probabilities proportional to the sizes (k, n), and update the weights."""
+        """Draw data with probabilities proportional to exp(log_sizes), (k, n); update weights."""
         each = np.arange(len(which))
         total = np.logaddexp.reduce(log_sizes, axis=1)
         steps = np.cumsum(np.exp(log_sizes - total[:, None]), axis=1)
@@ -243,7 +244,7 @@ def children(rule: SCBI, log_beliefs: Array, ratios: Array) -> tuple[Array, Arra
     Let the belief's logarithm have the derivative x. With S the scaled matrix, whose rows sum to
     one, and b the derivatives of the logarithms of its column factors,
     ``d log S_ij = b_j - (S b)_i``. The column sums give ``b - A' S b = x``, where A is the
-    likelihood at the belief. There is no division by a belief, which may be tiny.
+    likelihood at the belief and A' its transpose. No belief is a divisor: beliefs may be tiny.
 
     Parameters
     ----------

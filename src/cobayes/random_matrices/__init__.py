@@ -1,4 +1,4 @@
-"""Random matrices: the probability that SCBI is faster than BI, and the mean difference."""
+"""Random matrices: the probability that SCBI is faster than BI, and the mean gain in rate."""
 
 import lazy_loader
 

@@ -1,6 +1,7 @@
-"""P and E of the paper: the probability that SCBI is faster than BI, and the mean difference.
+"""P and E of the paper: the probability that SCBI is faster than BI, and the mean gain in rate.
 
-Both are estimated from random matrices; for two columns E is also computed exactly.
+The rate of a rule on a matrix is the mean of its rates of convergence over the hypotheses. P and E
+are estimated from random matrices; for two columns E is also computed exactly.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ RateStatistics = dict[str, int | float]
 def sample_rates_chunk(
     num_data: int, num_hypotheses: int, num_samples: int, seed_sequence: np.random.SeedSequence
 ) -> RateStatistics:
-    """Draw random matrices and return sums over them; sums of several chunks can be added.
+    """Draw random matrices; return sums of their rates. Sums of several chunks can be added.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def add_statistics(left: RateStatistics, right: RateStatistics) -> RateStatistic
 
 
 def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
-    """Return a shape as integers, or raise an error if one is below two or both are too large."""
+    """Return a shape as integers; raise an error if a side is below two or memory is too small."""
     num_data = whole_number(num_data, "the number of data", 2)
     num_hypotheses = whole_number(num_hypotheses, "the number of hypotheses", 2)
     require_affordable(
@@ -96,6 +97,8 @@ def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
 class RateComparison(Result):
     """P and E for matrices of one shape, estimated from random matrices.
 
+    The mean rate of a matrix is over its hypotheses, in nats per round.
+
     Attributes
     ----------
     num_data, num_hypotheses : int
@@ -105,9 +108,9 @@ class RateComparison(Result):
     num_exceptions : int
         The number of matrices on which SCBI's mean rate was below BI's.
     advantage, advantage_stderr : float
-        E, the mean of SCBI's mean rate minus BI's.
+        E, the mean of SCBI's mean rate minus BI's, and its standard error.
     mean_bi, mean_bi_stderr, mean_scbi, mean_scbi_stderr : float
-        The mean rates themselves.
+        The mean rate of each rule, averaged over the matrices, and its standard error.
     confidence : float
         Confidence level of the intervals.
 
@@ -205,7 +208,7 @@ class RateComparison(Result):
 
     @property
     def advantage_interval(self) -> tuple[float, float]:
-        """The normal interval for E."""
+        """The interval for E by the normal approximation."""
         margin = normal_quantile(self.confidence) * self.advantage_stderr
         return self.advantage - margin, self.advantage + margin
 
@@ -312,13 +315,13 @@ def expected_advantage(num_data: int) -> float:
     Returns
     -------
     float
-        In nats per round: zero for one datum, pi^2/8 - ln 2 - 1/2 for two, and growing with the
-        number of data.
+        E in nats per round. It is zero for one datum and pi^2/8 - ln 2 - 1/2 for two, and grows
+        with the number of data.
 
     Notes
     -----
-    Section 4.1. The mean of log(sum_i x_i / y_i), for which the paper used 10^10 samples, is by
-    Frullani's formula a single integral,
+    Section 4.1. Let x and y be the two columns. The paper estimates the mean of
+    log(sum_i x_i / y_i) from 10^10 samples; by Frullani's formula it is a single integral, so that
 
         E = int_0^inf (exp(-t) - phi(t)^n) / t dt - ln n - (n - 1)/n,
 
