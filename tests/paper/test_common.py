@@ -31,7 +31,7 @@ def test_the_texts_of_a_claim_are_filled_in_and_have_the_topic_above_them():
         "source": "Supplement, Section 3",
         "measured": "rates of convergence 0.2200 (SCBI) and 0.2000 (BI) nats per round: faster by "
         "10 %",
-        "rule": "at least 2 times BI’s rate, our reading of “much faster”",
+        "rule": "SCBI’s rate is more than 2 times BI’s, our reading of “much faster”",
     }
     with pytest.raises(jinja2.UndefinedError):
         words("much faster")

@@ -29,7 +29,7 @@ SIZE, NUM_LESSONS = 20, 2000
 COLUMNS = ("mean_bi", "std_bi", "mean_scbi", "std_scbi")
 QUANTITIES = {"mean": "mean belief in the truth", "std": "sd of the belief in the truth"}
 PARTS = {"exact": (5, 300, 24, 1), "simulated": (30, 500, 60, 5)}
-"""Number of rounds; numbers of matrices: in the paper, at quick scale, per shard (1 to 2 s)."""
+"""Number of rounds; numbers of matrices in the paper, at quick scale and per shard (1 to 2 s)."""
 
 
 # --- Experiments -----------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def random_matrix(rng: np.random.Generator, size: int = SIZE) -> Array:
 
 
 def beliefs_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str, Estimate]:
-    """Estimate, for mean and sd of the belief, SCBI's value minus BI's, averaged over matrices."""
+    """Estimate SCBI's mean and sd of the belief minus BI's, averaged over the matrices."""
     found = {}
     for name in QUANTITIES:
         ahead = np.asarray(statistics[f"{name}_scbi"]) - np.asarray(statistics[f"{name}_bi"])
@@ -149,7 +149,7 @@ def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) ->
 
 
 def _noise(beliefs: pd.DataFrame, quantity: str) -> Array:
-    """Return, by matrix, the standard error of SCBI's value minus BI's; for sd an upper bound."""
+    """Return, by matrix, the standard error of SCBI's value minus BI's (for sd, a bound on it)."""
     if not beliefs.num_lessons[0]:
         return np.zeros(len(beliefs))
     variances = np.zeros(len(beliefs))
@@ -191,7 +191,6 @@ def build(context: Context) -> Section:
 
 
 def _panel(beliefs: pd.DataFrame, name: str) -> Figure:
-    """Draw a point per matrix, with BI on the x axis, SCBI on the y axis, and the diagonal."""
     bi, scbi = beliefs[f"{name}_bi"], beliefs[f"{name}_scbi"]
     figure, ax = new_axes(4.4, 4.2)
     low, high = min(bi.min(), scbi.min()), max(bi.max(), scbi.max())

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 LEARNER_PRIOR = (1 / 5, 1 / 3, 7 / 15)
 PROMISED = 0.6
-"""Conjecture 5.3's lower bound on this learner's success rate on M_1, in total variation."""
+"""Conjecture 5.3's lower bound, in total variation, on success on M_1 with `LEARNER_PRIOR`."""
 
 SIZES = (-1.5, -3.0, -10.0, -30.0, -60.0, -90.0, -150.0)
 """Decimal logarithms of the L1 distances between the teacher's and the learner's prior."""
@@ -51,7 +51,7 @@ TEACHERS_MATRIX = "M_3"
 
 
 def beyond_experiment(context: Context) -> Experiment:
-    """Return the experiment of the section, all of whose points are single shards."""
+    """Return the experiment of the section; each of its points is a single shard."""
     quick = context.is_quick
     depth = context.setting("depth", 11 if quick else 12)
     slope_rounds = context.setting("num_slope_rounds", 400 if quick else 1000)
@@ -122,7 +122,7 @@ def _rounds_needed(
 ) -> np.ndarray:
     """Return for each lesson the number of rounds after which the learner is first sure.
 
-    If the learner is never sure, the number is that of the simulated rounds plus one.
+    For a learner who is never sure, it is the number of simulated rounds plus one.
     """
     predicted = predicted_rounds(rule, hypothesis, level=1.0 - DOUBT)
     num_rounds = math.ceil(predicted.mean + 10.0 * predicted.std) + 50

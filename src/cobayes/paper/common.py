@@ -41,7 +41,7 @@ def words(name: str, **values: Any) -> dict[str, Any]:
 
 
 def share_intervals(successes: Collection[int], trials: Collection[int]) -> NDArray[np.float64]:
-    """Return the lower and upper ends of exact confidence intervals of shares, (2, shares).
+    """Return the lower and upper ends of exact confidence intervals of k shares, (2, k).
 
     The probability that all intervals contain their true shares is at least 1 - `ERROR_RATE`.
     """
@@ -51,7 +51,7 @@ def share_intervals(successes: Collection[int], trials: Collection[int]) -> NDAr
 
 
 def new_axes(width: float, height: float) -> tuple[Figure, Axes]:
-    """Return a figure of a size in inches, and its only axes."""
+    """Return a figure of `width` x `height` inches, and its only axes."""
     figure = new_figure(width, height)
     return figure, figure.subplots()
 

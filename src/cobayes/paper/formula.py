@@ -61,11 +61,10 @@ class FormulaFit:
         Standard deviation of the formula's own error in -ln(1 - P), estimated from the residuals;
         zero if the sampling errors explain the residuals.
     chi_square, guess_chi_square : float
-        Sum of squared residuals, in units of sampling errors, with the fitted parameters and with
-        the authors' parameters.
+        Sum of squared residuals, in units of sampling errors, with the parameters of a fit without
+        `misfit` and with the authors' parameters.
     chance, guess_chance : float
-        The probability of a larger sum if the formula with the fitted parameters, or with the
-        authors' parameters, were exact.
+        The p-values of these two sums: the probability of a larger sum if the formula were exact.
     num_points : int
         The number of sizes at which BI was faster on some matrix.
     """

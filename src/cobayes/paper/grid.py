@@ -1,6 +1,6 @@
 """Figure 6: the grid world, and two trends that the paper asserts for larger boards.
 
-All numbers are exact. The paper does not define how boards grow, which walk is observed, and on
+All numbers are exact. The paper does not define how boards grow, which walk is observed, or on
 which scale the gap between the beliefs of SCBI and BI is measured. A `Reading` fixes all three.
 """
 
@@ -61,7 +61,7 @@ class Reading:
         The observed moves: "left, up"; the "shortest" walk to the goal, with the moves to the
         left first; or the first "m + 1 moves" of that walk, with m the number of goals.
     scale : str
-        The scale of the gap between SCBI and BI: beliefs or log-odds.
+        The scale of the gap between SCBI and BI: "belief" or "log-odds".
     """
 
     name: str
@@ -114,7 +114,7 @@ READINGS = (
 def grid_experiment(context: Context) -> Experiment:
     """Return the experiment of Figure 6, which uses no random numbers."""
     shift = context.setting("shift", SHIFT)
-    # The discounts of both learners, teacher's - shift and + shift, lie between 0.01 and 0.99.
+    # The learners' discounts, the teacher's minus and plus `shift`, must be from 0.01 to 0.99.
     shifted = DISCOUNTS[(DISCOUNTS - shift > 0.01) & (DISCOUNTS + shift < 0.99)]
     given: dict[str, Any]
     given = {"posteriors": {"discounts": DISCOUNTS}, "misjudgement": {"discounts": shifted}}
@@ -261,7 +261,9 @@ _TRENDS = {"gap": 1.0, "SCBI_difference": -1.0, "BI_difference": -1.0}
 
 
 def trend_of(values: Array, sign: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return for each discount whether every step, and the total change, has the claimed sign.
+    """Return for each discount whether every step between boards rises or falls as claimed.
+
+    The second array says this of the total change, from the first board to the last.
 
     Parameters
     ----------
@@ -343,7 +345,6 @@ def build(context: Context) -> Section:
 
 
 def _panel_data(result: RunResult, name: str) -> pd.DataFrame:
-    """Return the curves of both rules in a panel of Figure 6, with a row per discount."""
     import pandas as pd
 
     columns = {rule: result[name].statistics[rule] for rule in RULES}
@@ -376,7 +377,6 @@ def _draw_rules(columns: pd.DataFrame, label: str, limits: tuple[float, float | 
 
 
 def _draw_trend(trends: Mapping[str, Any], name: str, quantity: str, over: str) -> Figure:
-    """Draw a quantity against the board's width or the number of goals, one curve per discount."""
     import matplotlib as mpl
 
     (reading,) = (reading for reading in READINGS if reading.name == name)

@@ -1,4 +1,4 @@
-"""One lesson taught twice, by plain Bayes and by SCBI, and the average over many."""
+"""One lesson taught twice, by plain Bayes and by SCBI, and the average over many lessons."""
 
 from __future__ import annotations
 

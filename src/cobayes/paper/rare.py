@@ -37,8 +37,8 @@ PAPER_SQUARES, QUICK_SQUARES = 10**8, 50_000
 
 SPLITTING_SIZES = (*range(6, 31, 2), 34, 38, 42, 46, 50)
 QUICK_SPLITTING_SIZES = (6, 10, 14, 18, 22)
-# Estimates per shard; they share a pilot population. Squares with more than `_LARGE` rows have
-# fewer, because one estimate takes up to half a minute.
+# Estimates per shard; the estimates of a shard share a pilot population. Shards for matrices with
+# more than `_LARGE` rows have fewer estimates, because each takes up to half a minute.
 _ESTIMATES_PER_SHARD, _LARGE_ESTIMATES_PER_SHARD, _LARGE = 5, 2, 22
 _NUM_SWEEPS = 2
 
@@ -72,7 +72,7 @@ def splitting_shard(
     """Return `num_samples` estimates of 1 - P by multilevel splitting.
 
     The estimates of a shard share the levels and step sizes that a pilot population chose. Given
-    these, they are independent and unbiased; so all estimates of a shard are uncorrelated.
+    the levels and step sizes, the estimates are independent and unbiased; so they are uncorrelated.
     """
     size, rng = parameters["num_data"], np.random.default_rng(seed_sequence)
     counts = {"num_estimates": num_samples, "num_particles": parameters["num_particles"]}
@@ -166,10 +166,10 @@ class Population:
 
     Notes
     -----
-    The scores follow from two numbers of each column h, the mean of log M_dh over data and the sum
-    of M_dh log M_dh, and from two tables of pairs of columns: ``cross[j, :, h]`` is the sum over
-    data of M_dh log M_dj, and ``ratio[j, :, h]`` is the logarithm of the sum of M_dj / M_dh minus
-    the mean of log M_dj, for all matrices. The first axis is j because the scores need extremes
+    The scores follow from two numbers of each column h, mean_d(log M_dh) and sum_d(M_dh log M_dh),
+    and from two tables of pairs of columns, whose second axis is that of the matrices:
+    ``cross[j, :, h]`` is sum_d(M_dh log M_dj), and ``ratio[j, :, h]`` is
+    log(sum_d(M_dj / M_dh)) - mean_d(log M_dj). The first axis is j because the scores need extremes
     over j; this order of the axes is twice as fast at 50 x 50.
     """
 
@@ -264,10 +264,11 @@ class Population:
 
 
 def propose_exponentials(old: Array, step: float, rng: np.random.Generator) -> Array:
-    """Move independent exponentials by a kernel that is reversible for them.
+    """Move independent exponentials by a Markov kernel that is reversible for their distribution.
 
-    An exponential is the squared length of a complex normal variable z, which is combined with a
-    new variable, ``sqrt(1 - step^2) z + step z'``. The correlation of old and new is 1 - step^2.
+    An exponential is the squared length of a complex normal variable z. The new exponential is the
+    squared length of ``sqrt(1 - step^2) z + step z'`` with a new variable z'. The correlation of
+    the two exponentials is 1 - step^2.
     """
     real, imaginary = step * math.sqrt(0.5) * rng.standard_normal((2, *old.shape))
     return (math.sqrt(1.0 - step * step) * np.sqrt(old) + real) ** 2 + imaginary**2

@@ -383,7 +383,6 @@ def draw_exceptions(rates: pd.DataFrame, ax: Axes, *, with_limits: bool = False)
 
 
 def _extended(square: pd.DataFrame, split: pd.DataFrame) -> Figure:
-    """Draw -ln(1 - P) of square matrices: sampled as dots, by splitting as open diamonds."""
     figure, ax = new_axes(8.4, 3.6)
     draw_exceptions(square, ax)
     bars = (split.minus_log - split.low, split.high - split.minus_log)
@@ -396,7 +395,7 @@ def _extended(square: pd.DataFrame, split: pd.DataFrame) -> Figure:
 
 
 def label_axes(ax: Axes, rates: pd.DataFrame, label: str) -> None:
-    """Label the axes; the ticks of the horizontal axis are round integers."""
+    """Label the axes, and put ticks at integers only."""
     from matplotlib.ticker import MaxNLocator
 
     growing = "columns m" if rates.family.iloc[0] == "10-by-m" else "rows n"

@@ -158,7 +158,7 @@ def _shard_of_uniform(given: Numbers, num_learners: int, rng: Generator) -> Numb
 
 
 def _shard_of_mixtures(given: Numbers, count: int, rng: Generator) -> Numbers:
-    """Count the mixtures of hypotheses to which BI does not converge if they generate the data."""
+    """Draw data from mixtures of hypotheses; count the mixtures to which BI does not converge."""
     matrix = np.array(given["matrix"])
     truths = rng.dirichlet(np.ones(matrix.shape[1]), count)
     logs = rng.multinomial(MIXTURE_ROUNDS, truths @ matrix.T) @ np.log(matrix)
@@ -257,7 +257,6 @@ def judge_theorems(
 
 
 def _judge_consistency(slopes: pd.DataFrame, rule: str) -> Claim:
-    """Judge the claim that beliefs converge to the truth, in probability."""
     own = slopes[(slopes.rule == rule) & (slopes.matrix != EXCLUDED)]
     low, high = share_intervals(own.num_sure, own.num_lessons)
     return judge_interval(

@@ -102,7 +102,7 @@ def gaps(found: Found) -> dict[str, Any]:
 def shares(found: Found) -> dict[str, Any]:
     """Return the ratio of failure rate to Conjecture 5.3's bound on it, by matrix and distance.
 
-    For each pair, the ratio of the learner with the largest (ratio - two standard errors).
+    Each ratio is that of the learner with the largest value of (ratio - two standard errors).
     """
     rows = {}
     for matrix, learners in joined(found).groupby("matrix"):
@@ -124,7 +124,7 @@ def _numbers(name: str, found: Found) -> dict[str, pd.DataFrame]:
     """Return one row per learner, in one table for each number of hypotheses."""
     learners = joined(found)
     learners["ray"] += 1
-    if name == "figure-s3":  # this figure shows only learners on rays
+    if name == "figure-s3":  # this figure shows the centre and the rays only
         learners = learners.loc[(learners.ray > 0) | (learners.kind == CENTRE)]
     if name != "figure-4":
         return {name: learners}

@@ -36,12 +36,12 @@ _SETTINGS: dict[Kind, tuple[str, str]] = {
     "uniform": ("num_uniform", "any prior: Figures 4 B, 4 D, S5, S6"),
     "column": ("num_column_circles column_radius num_curve num_mixtures", "columns: Figures 5, S7"),
 }
-"""The settings of `Effort` for each kind of learners, and the figures that show them."""
+"""The settings of `Effort` for each kind of learners, and the figures that they change."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """The numbers of lessons and of learners of each kind, and their distances.
+    """The number of lessons, and the number of learners of each kind with their largest distances.
 
     Attributes
     ----------
@@ -56,8 +56,9 @@ class Effort:
     num_column_circles, column_radius : int, float
         The number of circles around a column, and the radius of the outermost.
     num_curve, num_mixtures : int
-        The numbers of perturbed columns: of those that diverge from the column of the taught
-        hypothesis as much as the unperturbed column, and of mixtures of these two columns.
+        The number of perturbed columns with the same divergence from the column of the taught
+        hypothesis as the unperturbed column, and the number of mixtures of the unperturbed column
+        with the column of the taught hypothesis.
     """
 
     num_lessons: int
@@ -159,7 +160,7 @@ FIGURE_FOUR = (
 
 
 def all_priors(kind: Kind, size: int) -> tuple[Case, ...]:
-    """Return a case for each matrix of the paper with each of its priors; `size` hypotheses."""
+    """Return a case for every matrix and every prior that the paper has for `size` hypotheses."""
     mark, count = ("", 5) if size == 3 else ("'", 3)
     numbers = range(1, count + 1)
     return tuple(Case(kind, f"M{mark}_{i}", f"theta{mark}_{j}") for i in numbers for j in numbers)
@@ -208,10 +209,10 @@ def points_of(learners: pd.DataFrame) -> Array:
 
 
 def circles(centre: Array, num_circles: int, radius: float) -> tuple[Array, NDArray[np.int64]]:
-    """Return points on circles around a distribution over three items, and their rays' numbers.
+    """Return points on circles around a distribution over three items, and each point's ray.
 
-    The i-th circle has 6 i points, so that six rays pass through all circles. The first ray points
-    towards the first corner of the simplex; a point on no ray has the number -1.
+    The i-th circle has 6 i points, so that six rays pass through all circles. Ray 0 points towards
+    the first corner of the simplex; points between the rays have -1.
     """
     first, second = plane_basis(3)
     points, rays = [], []
@@ -270,7 +271,8 @@ def equal_divergence_curve(own: Array, target: Array, num_points: int) -> Array:
 
     They form a closed curve around the target that begins with `own`, in steps of about equal
     length. In terms of the normalised ratio of column and target, the divergence is zero in the
-    middle of the simplex and grows along every ray to the border: each ray has one solution.
+    middle of the simplex and grows along every ray to the border, so each ray crosses the curve
+    once.
     """
     level = float(normalized_divergence(own, target))
     first, second = plane_basis(3)
@@ -301,11 +303,11 @@ def mixtures_with_target(own: Array, target: Array, num_points: int) -> Array:
 
 
 def _ratios_at(level: float, rays: Array) -> Array:
-    """Return the ratios r on each ray from the uniform vector at which the divergence is `level`.
+    """Return, on each ray from the uniform vector, the ratios r whose divergence is `level`.
 
-    A ray is ``r = (1 - (1 - exp(-y)) q) / n`` with ``max(q) = 1`` for its direction -q: y = 0 is
-    the uniform vector, and the border of the simplex is at infinity. Bisection in y loses no digits
-    near the border.
+    A ray is ``r = (1 - (1 - exp(-y)) q) / n``, its direction -q scaled such that ``max(q) = 1``. At
+    y = 0, r is the uniform vector; as y grows, r tends to the border of the simplex. Bisection in y
+    loses no digits near the border.
     """
     size = rays.shape[1]
     slopes = -rays / (-rays).max(axis=1, keepdims=True)

@@ -1,9 +1,9 @@
 """Success rates of many learners under the same lessons, and numbers computed from them.
 
 All learners of a case see the same sequences of data, so that differences between their success
-rates are far less noisy than the success rates themselves. The means of batches of sequences are
-stored: from their variation follow the standard errors of quantities that depend on several
-learners.
+rates are far less noisy than the success rates themselves. The mean of each batch of sequences is
+stored. Standard errors of quantities that depend on several learners follow from the variation of
+these means.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class CaseRates:
     case : Case
         Matrix, prior and kind of learners.
     learners : DataFrame
-        See `learners_of`; "success" with "success_stderr"; "success_low" and "success_high", bounds
-        on the success rate if every sequence were infinitely long; "num_lessons" and
-        "num_unfinished". If the learners differ in their priors, also the proved bounds "bound_low"
-        and "bound_high", and the lower bounds of Conjecture 5.3, by `PROMISES`.
+        The columns of `learners_of`; "success" with "success_stderr"; "success_low" and
+        "success_high", bounds on the success rate if every sequence were infinitely long;
+        "num_lessons" and "num_unfinished". If the learners differ in their priors, also the proved
+        bounds "bound_low" and "bound_high", and the lower bounds of Conjecture 5.3, see `PROMISES`.
     batches : ndarray
         Success rates in batches of equally many sequences, (batches, learners).
     """
@@ -163,14 +163,14 @@ def success_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[s
 
 
 def success_rates(context: Context, cases: Sequence[Case]) -> list[CaseRates]:
-    """Run some cases, each as a separate run: figures that show the same case share its run."""
+    """Run each case as a separate run, which all figures that show this case share."""
     plans = [(stability_experiment(context, case), case.folder) for case in cases]
     results = zip(cases, context.run_all(plans), strict=True)
     return [_case_rates(context, case, result[case.name]) for case, result in results]
 
 
 def stability_experiment(context: Context, case: Case) -> Experiment:
-    """Return an experiment with one point: the case."""
+    """Return the experiment of a case, which is its only point."""
     effort = Effort.of(context, [case])
     learners = learners_of(case, effort, context.seed)
     batch = -(-effort.num_lessons // NUM_BATCHES)
@@ -301,9 +301,9 @@ def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
     Notes
     -----
     The excess is the root of the deviance, ``sqrt(2 N KL(value, bound))`` for N sequences, with KL
-    the divergence of two Bernoulli distributions. By Hoeffding's inequality it exceeds z with a
-    probability of at most ``exp(-z**2 / 2)``, for any N and any distribution of beliefs. The
-    sample's own standard error is not used, because it may be zero if failures are rare.
+    the divergence of two Bernoulli distributions. If the bound is true, the excess is above z with
+    probability at most ``exp(-z**2 / 2)`` by Hoeffding's inequality, for any N and any distribution
+    of beliefs. The sample's own standard error is not used: it may be zero if failures are rare.
     """
     value = learners.success.to_numpy()
     return np.where(value > bound, _deviance(value, bound, learners.num_lessons), 0.0)
@@ -320,7 +320,10 @@ def excess_below(learners: pd.DataFrame, bound: Array) -> Array:
 
 
 def deviance_limit(count: int) -> float:
-    """Return a limit that `count` excesses all keep with probability at least 1 - ERROR_RATE."""
+    """Return a limit on the excesses over `count` true bounds.
+
+    The probability that no excess is above the limit is at least 1 - `ERROR_RATE`.
+    """
     return math.sqrt(2.0 * math.log(count / ERROR_RATE))
 
 
@@ -367,6 +370,6 @@ def _explained(found: Array, fitted: Array) -> float:
 
 
 def _acute(radians: Any) -> Any:
-    """Return the angle between two axes, 0 to 90 degrees."""
+    """Return the angle of two axes, 0 to 90 degrees, from the difference of their directions."""
     turned = np.degrees(radians) % 180.0
     return np.minimum(turned, 180.0 - turned)

@@ -227,7 +227,6 @@ def draw_against_distance(rates: CaseRates, ax: Axes, size: float | None = None)
 
 
 def _draw_learners(ax: Axes, places: Any, values: Array, size: float | None) -> None:
-    # The more learners, the smaller their dots.
     size = size or 30.0 / len(values) ** 0.5
     ax.plot(places, values, "o", c=BLUE, markersize=size, mew=0.0, zorder=3, label="learners")
     ax.set_ylim(-_MARGIN, 1.0 + _MARGIN)
@@ -263,7 +262,7 @@ def _draw_columns(rates: CaseRates, ax: Axes, *, width: float | None = None) -> 
 
 
 def _draw_position(ax: Axes, centre: Array, radius: float) -> None:
-    """Draw the position of a disc around a prior in the triangle."""
+    """Draw the triangle, and in it the disc around a prior."""
     from matplotlib.patches import Circle, Polygon
 
     draw_frame(ax, grid=None)
@@ -313,7 +312,7 @@ def _grid(
         ax.set_title(with_subscripts(prior), fontsize=11, color=INK)
     for ax, matrix in zip(axes[:, 0], matrices, strict=True):
         ax.set_ylabel(with_subscripts(matrix), fontsize=11, rotation=0, labelpad=14, va="center")
-    # Laying out dozens of panels by constraints takes longer than drawing them.
+    # Matplotlib's constrained layout of dozens of panels takes longer than drawing them.
     edges = {"left": 0.085, "right": 0.99, "top": 1.0 - 0.28 / height, "bottom": 0.5 / height}
     wspace, hspace = 0.12 if share_y else 0.32, 0.3 if panel_height < 1.9 else 0.25
     figure.subplots_adjust(**edges, wspace=wspace, hspace=hspace)
@@ -340,7 +339,7 @@ def _color_dots(ax: Axes, flat: Array, values: Array, limits: Any, **style: Any)
 
 
 def _color_limits(values: Any) -> tuple[float, float]:
-    """Return the ends of a colour scale of success rates: a round number, and one."""
+    """Return the ends of a colour scale of success rates: a multiple of 0.05 or 0.01, and 1."""
     step = 0.05 if values.min() < 0.9 else 0.01
     return float(np.floor(values.min() / step + 1e-9) * step), 1.0
 
@@ -355,7 +354,7 @@ def _dot_area(width: float, num_points: int) -> float:
 
 
 def _tick(bar: Any, most: int) -> None:
-    """Set the ticks of a colour bar at equal steps, from its upper end down."""
+    """Put ticks on a colour bar in at most `most` equal steps, from its upper end down."""
     low, high = bar.mappable.get_clim()
     step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2) if (high - low) / step <= most)
     bar.set_ticks(np.arange(high, low - 1e-9, -step))
@@ -380,7 +379,7 @@ def _name_crosses(ax: Axes, crosses: Array, names: Sequence[str], dots: Array) -
     offsets = np.stack([21.0 * np.cos(angles), 12.0 * np.sin(angles)], axis=1)
     taken = list(crosses)
     for position, (place, name) in enumerate(zip(crosses, names, strict=True)):
-        # A triangle is some 160 points wide in a panel of a grid.
+        # In a panel of a grid the triangle is about 160 points wide.
         spots = place + offsets / 160.0
         others = np.array([point for k, point in enumerate(taken) if k != position])
         # Sides without other names and crosses are preferred; among them, the side with the fewest
