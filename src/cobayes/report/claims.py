@@ -38,7 +38,7 @@ class Claim:
     statement : str
         The claim, in one sentence.
     source : str
-        Its source, such as a page of the paper.
+        The source of the claim, such as a page of the paper.
     verdict : str
         "holds", "holds except", "does not hold", or "not decided".
     measured : str
@@ -80,7 +80,7 @@ def judge_interval(
     places: str = "cases",
     **texts: str,
 ) -> Claim:
-    """Judge that a quantity lies above one limit and not above another, in every case.
+    """Judge the claim that a quantity lies within its limits in every case.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def judge_interval(
         The ends of confidence intervals that together contain the true values with probability 1 -
         `ERROR_RATE`; equal ends for exact values.
     above, below
-        The limits: every interval must lie above `above`, and at or below `below`.
+        The limits: the claim holds if every interval lies above `above`, and at or below `below`.
     values
         The estimates (default: the middles of the intervals).
     names
@@ -303,7 +303,9 @@ def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:
 
 
 def family_quantile(count: int, *, degrees: float = math.inf, sides: int = 2) -> float:
-    """Return the bound of `count` normal variables that holds with probability >= 1 - `ERROR_RATE`.
+    """Return a bound on `count` standard normal variables.
+
+    The probability that none of them exceeds the bound is at least 1 - `ERROR_RATE`.
 
     Parameters
     ----------

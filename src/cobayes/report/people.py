@@ -141,7 +141,7 @@ def _group(group: GroupFit, _: Context) -> Section:
 
 
 def _with_intervals(fit: Fit) -> pd.DataFrame:
-    """Return depth, free parameters and note of every unit: a value and its interval in a cell."""
+    """Return depth, free parameters (value and interval in one cell) and note of every unit."""
     free, table = fit.family.free_names(), fit.estimates.copy()
     for name in free:
         table[name] = [
@@ -182,5 +182,4 @@ def cell_text(value: Any, name: Any = "") -> str:
 
 
 def _escape(text: str) -> str:
-    """Return a text with its Markdown characters escaped."""
     return re.sub(r"([\\`*_{}\[\]<>#|~!&])", r"\\\1", text)

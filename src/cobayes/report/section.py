@@ -128,7 +128,7 @@ class Section:
 
 
 def data_frame(title: str, *columns: tuple[str, Any, str]) -> pd.DataFrame:
-    """Return a DataFrame whose columns are described.
+    """Return a DataFrame with a title, and a description of each column.
 
     Parameters
     ----------
@@ -178,9 +178,9 @@ def written_section(
     r"""Return a section made from a Markdown text.
 
     The first line is the heading. ``{{ name }}`` is replaced by a value, ``![alt](name "caption")``
-    by a drawing. The lines of a table follow its caption, ``Table: caption``. The text may end with
-    ``## Sizes``, and for each table to download ``## Numbers: name``: its title, and an item ``-
-    `column`: description`` for each column.
+    by a drawing. The lines of a table follow its caption, ``Table: caption``. The text may end
+    with a part ``## Sizes``, and a part ``## Numbers: name`` for each table to download. The latter
+    has the table's title, and a line ``- `column`: description`` for each column.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ class Context:
     seed : int
         The report's seed.
     folder : Path
-        The section's own folder, inside the report's.
+        The section's own folder, inside the report's folder.
     tell : callable
         Takes one line of text about the progress.
     is_quick : bool
@@ -350,8 +350,8 @@ class Context:
         name
             Name of the parameter.
         default
-            Its value unless `settings` has another: a positive number or its text, an integer if
-            the default is one.
+            The value if `settings` has none. A value in `settings` is a positive number or its
+            text, and must be an integer if the default is one.
         where
             What the parameter changes; the error about an unknown name shows this text.
 
