@@ -24,11 +24,11 @@ from cobayes.rules import SCBI
 
 Array = NDArray[np.float64]
 
-# A logarithm: while the ratio of the learner's belief to the teacher's differs from one by less
-# than 1e-5, the teacher's belief and a derivative are stored instead of both beliefs.
+# While the ratio of the learner's belief to the teacher's differs from one by less than 1e-5, the
+# teacher's belief and a derivative are stored instead of both beliefs.
 NEARLY_EQUAL = math.log(1e-5)
-# A logarithm: a sequence in which both beliefs are stored ends when the largest beliefs of teacher
-# and learner are both at least 1 - 1e-9.
+# A sequence in which both beliefs are stored ends when the largest belief of the teacher and the
+# largest belief of the learner are at least 1 - 1e-9.
 SETTLED = math.log1p(-1e-9)
 
 
@@ -93,10 +93,10 @@ def limit_slope(
     Notes
     -----
     In the limit the value is ``(E|J(h)| - direction(h)) / (2 ||direction||_1)`` with J the
-    derivative of the belief along the direction and E the mean over uniform data. If `log10_size`
-    is given, J is the difference of the two beliefs divided by the L1 distance of the priors; see
-    docs/conjecture.md. A datum is drawn with a probability proportional to the L1 norm of J after
-    this datum; importance weights correct for this choice.
+    derivative of the belief as the prior moves along the direction, and E the mean over uniform
+    data. If `log10_size` is given, J is the difference of the two beliefs divided by the L1
+    distance of the priors; see docs/conjecture.md. A datum is drawn with a probability
+    proportional to the L1 norm of J after this datum; importance weights correct for this choice.
 
     Examples
     --------
@@ -165,8 +165,8 @@ class _Sequences:
         self.scales = np.full(count, math.log(np.abs(ratio).max()))
         self.log_believed = self.log_taught.copy()
         self.is_apart = np.zeros(count, dtype=np.bool_)
-        # Logarithms of the L1 distances between the two beliefs, divided by the size of the
-        # perturbation, and logarithms of the importance weights.
+        # Logarithms of (L1 distance between the two beliefs / L1 size of the perturbation), and
+        # of the importance weights.
         self.log_differences = np.zeros(count)
         self.log_weights = np.zeros(count)
 

@@ -56,8 +56,8 @@ _SECONDS_PER_PAIR = 2e-10
 _SHARD_SECONDS = 1.5
 
 # Our limits for words that the paper does not quantify.
-_STRAIGHT = 0.25  # "straight": slopes over both halves of the sizes differ by less than this share
-_SLOWLY = 0.5  # "slowly": at least this share of the quantity is left at the last size
+_STRAIGHT = 0.25  # "straight": largest relative difference of the slopes over the two halves
+_SLOWLY = 0.5  # "slowly": least ratio of E at the last size to E at the first
 _MEAN_LIMIT = 0.003  # the largest accepted difference of means, in nats per round
 
 # The paper saw no exception among its square matrices from n = 18 on.
@@ -287,7 +287,7 @@ def _two_slopes(table: pd.DataFrame) -> tuple[float, float, float]:
     columns = ["size", "minus_log", "minus_log_stderr"]
     sizes, values, errors = table[columns].to_numpy(dtype=float)[at].T
     first, second = 1.0 / np.diff(sizes)
-    with np.errstate(invalid="ignore"):  # infinite if no exception was seen
+    with np.errstate(invalid="ignore"):  # -ln(0) if there is no exception
         early, late = np.diff(values) / np.diff(sizes)
     # The middle value is part of both slopes.
     noise = np.linalg.norm(errors * [first, first + second, second])

@@ -281,7 +281,7 @@ def compare_rates(
     num_data, num_hypotheses = check_shape(num_data, num_hypotheses)
     number_between(confidence, "the confidence", 0.0, 1.0, hint="0.95 is the default.")
     count = whole_number(num_samples, "num_samples", 2)
-    # Time per matrix: about 1 ns for every row and pair of columns, and 5 ns for every entry.
+    # Time per matrix: about 1 ns for every pair of columns in each row, and 5 ns for every entry.
     work = num_data * num_hypotheses * (5.0 + num_hypotheses)
     require_affordable(
         f"{short_number(count)} matrices of {num_data} x {num_hypotheses}",
@@ -350,7 +350,8 @@ def expected_advantage(num_data: int) -> float:
 
 def _mean_log_ratio_sum(num_data: int) -> float:
     """Return the mean of log(sum_i x_i / y_i), x and y two columns uniform on the simplex."""
-    # Near zero the integrand is of the order n t log(1/t); for large t, phi(t) < 1/t.
+    # Beyond these ends the integral is negligible: near zero the integrand is of the order
+    # n t log(1/t), and for large t, phi(t) < 1/t.
     start = -46.0 - math.log(num_data)
     stop = max(4.0, 38.0 / num_data)
     u = np.arange(math.floor(start / _STEP), math.ceil(stop / _STEP) + 1) * _STEP

@@ -16,7 +16,7 @@ from cobayes.report.section import Context, Recipe, Section, prose, written_sect
 if TYPE_CHECKING:
     import pandas as pd
 
-# Longer tables are shortened on the page; the table of the fit has all rows.
+# Longer tables are shortened on the page; `Fit.estimates` has all rows.
 MAX_ROWS = 40
 # Columns of a comparison on the page and in the terminal; comparison.csv has all columns.
 HEADINGS = {

@@ -273,10 +273,9 @@ def _fit_cone(rates: CaseRates) -> dict[str, Any]:
     fall = falls.mean(axis=0)
     speeds = both_ends @ fall
     slow, fast = int(speeds.argmin()), int(speeds.argmax())
-    # Sampling errors may make the lowest speed negative; a thousandth of the highest is used
-    # instead.
+    # Sampling errors may make the lowest speed negative; then this speed is used instead.
     least = 1e-3 * speeds[fast]
-    # The jackknife over batches: the ratio of means is not the mean of the batches' ratios.
+    # Errors by the jackknife, because the ratio of means is not the mean of the batches' ratios.
     count = len(falls)
     without = np.maximum(both_ends @ ((count * fall - falls) / (count - 1)).T, least)
     log_ratios = np.log(without.max(axis=0) / without.min(axis=0))
