@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
+from cobayes.tasks.task import as_state
 
 MODEL = cb.Model([[0.5, 0.2, 0.1], [0.3, 0.3, 0.3], [0.2, 0.5, 0.6]], "abc", "xyz")
 
@@ -256,3 +257,10 @@ def test_a_saved_state_is_made_of_plain_values():
     content["teacher"]["state"] = [[], {}]
     with pytest.raises(cb.CobayesError, match=r"a state holds \{\}; expected numbers"):
         cb.Lesson.from_dict(content)
+
+
+def test_states_are_plain_tuples_and_numbers_at_any_depth():
+    state = as_state((np.int64(1), [2, np.array([3, 4])]))
+    assert state == (1, (2, (3, 4)))
+    assert type(state[0]) is int
+    hash(state)

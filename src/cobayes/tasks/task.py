@@ -215,7 +215,8 @@ def as_state(content: Any) -> State:
         raise CobayesError(
             f"a state holds {content!r}; expected numbers, texts, None or tuples of them."
         )
-    return tuple(as_state(part) for part in content) if isinstance(content, list) else content
+    is_sequence = type(content) in (list, tuple)  # not a named tuple
+    return tuple(map(as_state, content)) if is_sequence else content
 
 
 def draw_outcome(outcomes: tuple[tuple[State, float], ...], rng: np.random.Generator) -> State:

@@ -94,7 +94,7 @@ export function percent(value) {
   if (!Number.isFinite(value)) return "–";
   const hundred = 100 * value;
   if (value > 0 && hundred < 0.05) return "< 0.1 %";
-  if (value < 1 && hundred > 99.95) return "> 99.9 %";
+  if (value < 1 && hundred >= 99.95) return "> 99.9 %";
   return `${hundred.toFixed(1)} %`;
 }
 
