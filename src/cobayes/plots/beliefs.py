@@ -220,8 +220,8 @@ def plot_belief_curves(
 
     Notes
     -----
-    For the taught hypothesis, the slope of ln(1 - belief) tends to minus the rate of convergence,
-    Section 3 of the paper.
+    For the taught hypothesis, the slope of ln(1 - belief) tends to minus the rate of convergence
+    (Section 3 of the paper).
 
     Examples
     --------

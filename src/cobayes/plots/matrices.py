@@ -15,7 +15,7 @@ from cobayes.plots.house import COLORMAP, axes_or_new, color_limits, shorten_lab
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Entries are written up to these numbers of rows and columns; labels, up to this number of either.
+# The most rows and columns for which entries are written, and the most of either with labels.
 _MAX_WRITTEN_ROWS, _MAX_WRITTEN_COLUMNS, _MAX_NAMED = 12, 8, 40
 
 
@@ -106,7 +106,7 @@ def plot_scaling(
 
     Notes
     -----
-    Section 2.2: M^<n theta> has row sums one and column sums n theta.
+    Section 2.2: M^<n theta> has row sums one and column sums n theta, for n data.
 
     Examples
     --------

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = None) -> Axes:
-    """Draw the success rates, ± 2 standard errors, for the changes of prior that reduce them most.
+    """Draw success rates, ± 2 standard errors, after the changes of prior that reduce them most.
 
     Parameters
     ----------
@@ -77,9 +77,9 @@ def plot_robustness_map(
     result
         The result of `robustness`.
     grid
-        Learners' priors, (k, 3).
+        Learners' priors, shape (k, 3).
     values
-        Their success rates, (k,).
+        Success rates with these priors, shape (k,).
     ax
         The axes to draw on; None makes a new figure.
 

@@ -94,7 +94,7 @@ def plot_world(
         _write_goal(ax, *square, label, None if belief is None else level)
     _draw_path(ax, path, list(world.goals.values()))
     ax.set(aspect="equal", xlim=(-0.55, world.width - 0.45), ylim=(world.height - 0.45, -0.55))
-    ax.set_anchor("S")  # free height is left to the title
+    ax.set_anchor("S")  # unused height is above the board, below the title
     ax.set_axis_off()
     if title:
         ax.set_title(title, fontsize=11, color=INK)
@@ -187,7 +187,7 @@ def save_animation(
     file
         Where to write; the name ends in .gif.
     seconds
-        The time in seconds for which a move is shown; the last picture is shown three times as
+        The time in seconds for which each move is shown; the last picture stays three times as
         long.
     dpi
         Dots per inch.
@@ -225,8 +225,8 @@ def save_animation(
     # colours.
     both = pillow.fromarray(np.concatenate([np.asarray(frames[0]), np.asarray(frames[-1])]))
     palette = both.quantize(255, method=pillow.Quantize.MAXCOVERAGE)
-    # Colours are matched only roughly: without this, the white background would become slightly
-    # grey or blue.
+    # Colours are matched only roughly: nearly white ones are set to white, or the background would
+    # be slightly grey or blue.
     colors = np.array(palette.getpalette()).reshape(-1, 3)
     colors[colors.min(axis=1) >= 244] = 255
     palette.putpalette(colors.ravel().tolist())

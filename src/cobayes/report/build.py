@@ -69,7 +69,7 @@ def build_report(
     formats
         Formats of pictures ("svg", "png", "pdf") and numbers ("csv") to save.
     fresh
-        Whether to build all sections again and to run their experiments from the start.
+        Whether to build unchanged sections, too, and to run experiments from the start.
     settings
         New values for parameters of the chosen sections; see `Context.setting`.
     tell

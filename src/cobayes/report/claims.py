@@ -5,7 +5,7 @@ intervals of a claim together contain their true values with probability >= 1 - 
 
 - "holds": every interval lies within the limits;
 - "does not hold": at least half of the intervals lie completely outside;
-- "holds except": more than half lie within, and those that lie completely outside are named;
+- "holds except": more than half lie within, and some completely outside; the claim names these;
 - "not decided": otherwise.
 
 `judge_agreement` says "does not hold" by a χ² test at `ERROR_RATE`, and never "holds except".
@@ -98,8 +98,8 @@ def judge_interval(
     what, places
         The quantity's name, and the noun for the cases, in the plural.
     **texts
-        Further texts of the claim: its topic; `measured`, `uncertainty` or `rule` replace the texts
-        written by this function.
+        The claim's `topic`, and `measured`, `uncertainty` or `rule` in place of the texts that this
+        function writes.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def judge_order(
     Returns
     -------
     Claim
-        The verdict and the numbers it rests on.
+        The verdict and its numbers.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def judge_agreement(
     Returns
     -------
     Claim
-        The verdict and the numbers it rests on.
+        The verdict and its numbers.
 
     Examples
     --------
@@ -312,7 +312,7 @@ def family_quantile(count: int, *, degrees: float = math.inf, sides: int = 2) ->
     count
         The number of variables.
     degrees
-        Degrees of freedom of Student's variables (default: normal variables).
+        Degrees of freedom if the variables follow Student's t distribution (default: normal).
     sides
         2 if the bound is for absolute values, 1 if it is for the values.
     """
@@ -322,7 +322,7 @@ def family_quantile(count: int, *, degrees: float = math.inf, sides: int = 2) ->
 
 
 def probability_text(chance: float) -> str:
-    """Return "p = ..." for a probability that may be too small for a float."""
+    """Return "p = ...", or "p < 10⁻⁹⁹" for a smaller probability."""
     return f"p = {chance:.2g}" if chance > 1e-99 else "p < 10⁻⁹⁹"
 
 

@@ -179,7 +179,7 @@ def load_section(folder: Path) -> dict[str, Any] | None:
 
 
 def _number_in(topic: str) -> float:
-    """Return the first number in a topic's name, such as that of a theorem, or infinity."""
+    """Return the first number in a topic's name, such as a theorem's; infinity if there is none."""
     found = re.search(r"\d+(\.\d+)?", topic)
     return float(found[0]) if found else float("inf")
 

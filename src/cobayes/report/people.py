@@ -124,7 +124,7 @@ def _estimates(fit: Fit, _: Context) -> Section:
 
 
 def _drawn(fit: Fit) -> list[str]:
-    """Return the free parameters that are identified for at least one unit."""
+    """Return the free parameters that are identified in at least one row of the fit."""
     table = fit.estimates
     return [name for name in fit.family.free_names() if np.isfinite(table[name].to_numpy()).any()]
 
@@ -141,7 +141,7 @@ def _group(group: GroupFit, _: Context) -> Section:
 
 
 def _with_intervals(fit: Fit) -> pd.DataFrame:
-    """Return depth, free parameters (value and interval in one cell) and note of every unit."""
+    """Return depth, free parameters (value and interval in one cell) and note of every row."""
     free, table = fit.family.free_names(), fit.estimates.copy()
     for name in free:
         table[name] = [

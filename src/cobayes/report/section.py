@@ -283,7 +283,7 @@ class Context:
         Keywords of `cobayes.runs.run_all` (default: ``{"jobs": 1}``, which runs the experiments in
         this process).
     fresh : bool
-        Whether to delete the shards of earlier runs, once for each folder.
+        Whether to delete the shards of earlier reports before an experiment is first run.
     settings : mapping
         Parameters that the user has changed, see `setting`.
 
@@ -350,8 +350,8 @@ class Context:
         name
             Name of the parameter.
         default
-            The value if `settings` has none. A value in `settings` is a positive number or its
-            text, and must be an integer if the default is one.
+            The value if `settings` has none. A value in `settings`, a number or a text, must be
+            positive, and an integer if the default is one.
         where
             What the parameter changes; the error about an unknown name shows this text.
 
@@ -394,7 +394,7 @@ class Context:
         """Run an experiment, or continue an earlier run of it.
 
         Its shards are kept in the report's folder ``runs``, under the experiment's name: sections
-        that need the same experiment share it.
+        that need the same experiment share them.
 
         Parameters
         ----------

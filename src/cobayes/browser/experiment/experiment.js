@@ -101,7 +101,7 @@ const demoEnd = lastPage(
 const thanks = lastPage(CONFIG.thanks, { button: CONFIG.save ? "Finish" : "Download my answers", on_finish: save });
 const end = `Saved as ${fileName}. You may close this page.`;
 const saved = lastPage([end], { button: "Download again", on_finish: save });
-// Without an end, so that the page stays.
+// The last page is repeated without end, so that it stays.
 const stay = { timeline: [saved], loop_function: () => true };
 
 jsPsych.data.addProperties({ person, role: CONFIG.role, seed, rule: JSON.stringify(CONFIG.rule) });

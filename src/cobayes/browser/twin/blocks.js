@@ -187,7 +187,7 @@ function reachable(next, starts) {
 }
 
 /**
- * Strongly connected components with rows and columns: nodes that can reach each other.
+ * Strongly connected components (nodes that can reach each other) that contain both rows and columns.
  * @type {(next: number[][], numColumns: number) => Component[]}
  */
 function connected(next, numColumns) {

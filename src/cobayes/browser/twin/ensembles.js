@@ -12,7 +12,7 @@ import { makeRule } from "./rules.js";
  * @param {(done: number) => void} [onProgress] Called after every 20 lessons with their number so far.
  * @returns {{mean: number[], low: number[], high: number[], std: number[], reached: number[], share: number[]}}
  *   Per round: mean, 10 % and 90 % quantile and standard deviation of the belief in the truth, and the
- *   share of lessons that have reached the level; per lesson: the round in which it did (Infinity: never).
+ *   share of lessons that have reached the level; per lesson: the round in which it reached the level (Infinity: never).
  */
 export function simulate(settings, onProgress = () => {}) {
   const { matrix, hypothesis, prior = null, dataPrior = null, noRepeats = false } = settings;

@@ -3,7 +3,7 @@
 /** @typedef {number[]} Square [row, column] */
 
 /**
- * Names of moves, with (rows, columns) to go.
+ * Moves by name, as changes of [row, column].
  * @type {Record<string, number[]>}
  */
 const MOVES = { left: [0, -1], up: [-1, 0], right: [0, 1], down: [1, 0] };
@@ -77,7 +77,7 @@ export class GridWorld {
       const here = queue[head],
         known = steps[here[0] * this.width + here[1]];
       for (const [down, along] of this.actions.map((name) => MOVES[name])) {
-        // A move is walked backwards: from the square that it leads to.
+        // The square from which the move leads to `here`.
         const from = [here[0] - down, here[1] - along];
         const at = from[0] * this.width + from[1];
         if (!this.isFree(from[0], from[1]) || steps[at] < Infinity) continue;

@@ -156,7 +156,7 @@ function potential({ v, den }, r, weights) {
 }
 
 /**
- * Solve the linearised equations; the factor of the column with the largest sum is fixed. Null if they are singular.
+ * Solve the linearised equations; the factor of the column with the largest weight is fixed. Null if they are singular.
  * @type {(kernel: Float64Array, weights: Float64Array, r: Float64Array, point: Point) => Float64Array | null}
  */
 function newtonStep(kernel, weights, r, { grown, ratio, den }) {
@@ -208,9 +208,9 @@ function eliminate(system) {
   return x.every(Number.isFinite) ? x : null;
 }
 
-/** Fill the columns of hypotheses with belief zero: the limit of a belief that tends to zero. The mass of such a column goes to the rows that
- * are zero in all columns of positive belief (several such columns are scaled to equal sums); without such rows, to the block with the lowest
- * ratio, and there to the component from which most columns can be reached.
+/** Fill the columns of hypotheses with belief zero by the limit for a belief that tends to zero. The mass of such a column goes to its rows that
+ * are zero in all columns of positive belief (several columns with such rows are scaled to equal sums). A column without such rows goes to the
+ * block with the lowest ratio, and there to the component from which most columns can be reached.
  * @type {(matrix: number[][], logBelief: number[], dataPrior: number[], blocks: Block[] | null,
  *   rowFactors: number[], result: number[][]) => void}
  */
