@@ -171,8 +171,8 @@ class LimitCertificate(_Claim):
     num_rounds, num_lessons : int
         The number of rounds and lessons of a full check.
     sizes : tuple of float
-        Decimal logarithms of L1 distances between the two priors. A check estimates the ratio of
-        the failure rate to the conjecture's bound at each distance, and in the limit of small ones.
+        Decimal logarithms of L1 distances between the two priors. A check estimates the failure
+        rate divided by the conjecture's bound, at each distance and in the limit of zero distance.
     evidence : dict
         The numbers measured when the certificate was made.
 
@@ -342,7 +342,7 @@ class CertificateCheck(Result):
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether both estimates are at least six standard errors below the conjectured rate."""
+        """Whether all `standard_errors` are at least six."""
         return min(self.standard_errors.values()) >= STANDARD_ERRORS
 
     @property

@@ -74,7 +74,7 @@ def limit_slope(
     teacher_prior
         The learner's prior as the teacher assumes it; positive.
     direction
-        Direction of the learner's error, (m,); it sums to zero.
+        Direction of the error in the learner's prior, (m,); its entries sum to zero.
     num_rounds
         The number of rounds.
     log10_size
@@ -100,7 +100,7 @@ def limit_slope(
 
     Examples
     --------
-    With two hypotheses the slope is exactly 1/2.
+    With two hypotheses the ratio is exactly 1/2.
 
     >>> from cobayes.conjecture import limit_slope
     >>> matrix = [[0.8, 0.3], [0.2, 0.7]]

@@ -156,7 +156,7 @@ def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
 
 
 def slope_of(point: PointResult) -> Estimate:
-    """Return the estimated ratio of `LimitCertificate.slope` from the sums of a point."""
+    """Return the ratio that `LimitCertificate.slope` estimates, from the sums of a point."""
     total, variance = (float(point.statistics[key]) for key in ("total", "variance"))
     return Estimate(total / point.num_samples, math.sqrt(variance) / point.num_samples)
 

@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 GUESS = {"a": 0.5, "c": 1.5, "b": 0.1, "d": -0.3}
 """The values of the four parameters that the authors propose."""
 
-_CLOSE = 0.1  # "≈": the largest accepted error in -ln(1 - P), about a tenth of 1 - P
+_CLOSE = 0.1  # "≈": the largest accepted error in -ln(1 - P): about 10 % of 1 - P
 
 
 # --- Numbers ---------------------------------------------------------------------------------
@@ -82,8 +82,8 @@ class FormulaFit:
 def fit_formula(rates: pd.DataFrame) -> FormulaFit:
     """Fit the formula's four parameters by weighted least squares.
 
-    If the sampling errors are too small to explain the residuals, the same variance is added to the
-    sampling variance at every size. Otherwise the fit would depend almost only on the sizes with
+    If the sampling errors are too small to explain the residuals, a common variance is added to the
+    sampling variance at every size. Without it the fit would depend almost only on the sizes with
     the smallest errors.
     """
     from scipy.optimize import brentq, curve_fit

@@ -36,7 +36,7 @@ TREND_DISCOUNTS = (0.2, 0.3, 0.5, 0.7, 0.85)
 SHIFT = 0.1
 """Absolute difference of the learner's and the teacher's discount in the paper's right panel."""
 
-# The shortest walk to A on the paper's board that begins with all moves to the left.
+# The shortest walk to A on the paper's board that goes left first, then up.
 TO_THE_GOAL = ("left", "left", "left", "up", "up")
 SURE_LEVEL = 0.95
 # Smaller differences, absolute or relative, are rounding errors.
@@ -114,7 +114,7 @@ READINGS = (
 def grid_experiment(context: Context) -> Experiment:
     """Return the experiment of Figure 6, which uses no random numbers."""
     shift = context.setting("shift", SHIFT)
-    # The learners' discounts, the teacher's minus and plus `shift`, must be from 0.01 to 0.99.
+    # The learners' discounts, the teacher's minus and plus `shift`, stay between 0.01 and 0.99.
     shifted = DISCOUNTS[(DISCOUNTS - shift > 0.01) & (DISCOUNTS + shift < 0.99)]
     given: dict[str, Any]
     given = {"posteriors": {"discounts": DISCOUNTS}, "misjudgement": {"discounts": shifted}}
@@ -257,13 +257,13 @@ def _judge_convergence(beliefs: Mapping[str, Any], worlds: Sequence[GridWorld]) 
 
 
 _TRENDS = {"gap": 1.0, "SCBI_difference": -1.0, "BI_difference": -1.0}
-"""Quantities, with 1 if the paper says that they grow on larger boards, and -1 if they fall."""
+"""1 for a quantity that grows on larger boards according to the paper, -1 for one that falls."""
 
 
 def trend_of(values: Array, sign: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return for each discount whether every step between boards rises or falls as claimed.
+    """Return, by discount, whether a quantity changes as claimed at every step between boards.
 
-    The second array says this of the total change, from the first board to the last.
+    The second array is true where it changes as claimed from the first board to the last.
 
     Parameters
     ----------

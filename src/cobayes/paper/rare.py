@@ -48,8 +48,9 @@ def splitting_experiment(context: Context) -> Experiment:
 
     The paper has no such experiment. At scale 1 there are 20 estimates of 1 - P for each size, each
     from a population of 256 matrices. At any scale there are at least ten estimates, from which a
-    standard error is computed, and 128 matrices. The largest size is linear in the logarithm of the
-    scale. Up to the scale of quick's sampled squares, the sizes are those of quick.
+    standard error is computed, each from at least 128 matrices. The largest size is linear in the
+    logarithm of the scale; up to scale 0.0005 (`QUICK_SQUARES / PAPER_SQUARES`), the sizes are
+    those of quick.
     """
     estimates = context.setting("num_estimates", context.count(20, at_least=10, quick=10))
     particles = context.setting("num_particles", context.count(256, at_least=128, quick=128))
@@ -196,7 +197,7 @@ class Population:
         return self.lines[1].transpose(0, 2, 1)
 
     def resample(self, level: float) -> Array:
-        """Replace each group by copies of its members above the level; return their shares."""
+        """Fill groups with copies of their members above the level; return their former shares."""
         num_groups, group_size = self._shape
         chosen, shares = [], np.zeros(num_groups)
         for group, scores in enumerate(self.scores):
@@ -216,7 +217,7 @@ class Population:
         return shares
 
     def move(self, level: float, step: float, num_sweeps: int) -> float:
-        """Propose new columns, accept those with scores above the level; return their share."""
+        """Move columns if the new score is above the level; return the share of accepted moves."""
         accepted = 0.0
         num_columns = self.lines.shape[2]
         for _ in range(num_sweeps):

@@ -97,7 +97,7 @@ def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
 class RateComparison(Result):
     """P and E for matrices of one shape, estimated from random matrices.
 
-    The mean rate of a matrix is over its hypotheses, in nats per round.
+    A matrix's mean rate is its rate averaged over the hypotheses, in nats per round.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class RateComparison(Result):
         Returns
         -------
         RateComparison
-            The two estimates with standard errors and intervals.
+            The estimates of P, E and both mean rates.
         """
         count = int(statistics["count"])
         if count < 2:
@@ -339,7 +339,7 @@ def expected_advantage(num_data: int) -> float:
     if num_data > 10**MOST_DATA_DIGITS:
         raise CobayesError(
             f"num_data has more than {MOST_DATA_DIGITS} digits; expected at most "
-            f"1e{MOST_DATA_DIGITS}, the range of float64."
+            f"1e{MOST_DATA_DIGITS}."
         )
     if num_data == 1:
         return 0.0

@@ -51,7 +51,7 @@ class StabilityFigure:
     cases : tuple of Case
         The cases that the figure shows.
     draw : callable
-        A function that returns the pictures by name; random directions follow from the seed.
+        A function of the results and the seed (of random directions): the pictures by name.
     claims : mapping
         From the function that judges a claim to the claim's source in the paper.
     values : tuple of callables

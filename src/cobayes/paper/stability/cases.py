@@ -56,9 +56,8 @@ class Effort:
     num_column_circles, column_radius : int, float
         The number of circles around a column, and the radius of the outermost.
     num_curve, num_mixtures : int
-        The number of perturbed columns with the same divergence from the column of the taught
-        hypothesis as the unperturbed column, and the number of mixtures of the unperturbed column
-        with the column of the taught hypothesis.
+        The number of perturbed columns on the curve of equal divergence, and on the line of
+        mixtures; see `equal_divergence_curve` and `mixtures_with_target`.
     """
 
     num_lessons: int

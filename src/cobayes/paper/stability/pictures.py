@@ -38,7 +38,7 @@ Found = Sequence[CaseRates]
 Figures = dict[str, "Figure"]
 Draw = Callable[[CaseRates, "Axes"], object]
 
-# Vermilion is reserved for the lines of bounds and conjectures.
+# No ray is vermilion, the colour of bounds and conjectures.
 RAY_COLORS = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#555555")
 RAY_MARKERS = "os^Dv<"
 DISTANCE = "distance of the learner’s prior from the teacher’s"
@@ -71,7 +71,7 @@ def four_panels(found: Found, seed: int) -> Figures:
 
 
 def disc_grid(found: Found, _: int) -> Figures:
-    """Return the picture of Figure S2: the success rates on the disc of learners of each case."""
+    """Return the picture of Figure S2: for each case, success rates on a disc of learners."""
     from matplotlib.figure import Figure
 
     matrices = list(dict.fromkeys(rates.case.matrix for rates in found))
