@@ -32,7 +32,7 @@ class Learner:
     Parameters
     ----------
     rule
-        The learner's rule. From a matrix, a model or a task, `SCBI` is made.
+        The learner's rule; a matrix, a model or a task means `SCBI` on it.
     prior
         Its belief before the first datum; uniform by default.
 
@@ -237,7 +237,7 @@ class Teacher(Learner):
     Parameters
     ----------
     rule
-        The teacher's rule. From a matrix, a model or a task, `SCBI` is made.
+        The teacher's rule; a matrix, a model or a task means `SCBI` on it.
     hypothesis
         The true hypothesis, by position or label.
     prior

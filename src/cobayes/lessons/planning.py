@@ -49,8 +49,8 @@ def plan_lesson(
     Parameters
     ----------
     rule
-        A rule, whose task says which data may be shown. From a matrix, a model or a task, `SCBI` is
-        made. The rule is also the learner's unless `learner_rule` is given.
+        A rule, whose task says which data may be shown; a matrix, a model or a task means `SCBI` on
+        it. The learner has the same rule unless `learner_rule` is given.
     hypothesis
         The hypothesis to teach, by position or label.
     num_rounds

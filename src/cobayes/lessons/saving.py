@@ -105,7 +105,7 @@ def to_plain(content: dict[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     content
-        Made of dicts, lists, texts, numbers, arrays, tasks and rules.
+        The content, made of dicts, lists, texts, numbers, arrays, tasks and rules.
     """
     objects: list[dict[str, Any]] = []
     known: dict[int, tuple[Any, dict[str, int]]] = {}

@@ -71,8 +71,8 @@ def simulate(
         The learner is sure when its belief in the truth is at least this.
     keep_paths
         The rounds whose log-beliefs are kept, for every lesson: all (True), a list of rounds (they
-        are sorted, and duplicates are dropped), or none (False). By default all rounds are kept of
-        as many of the first lessons as fit into 256 MB; see `Ensemble.num_paths`.
+        are sorted, and duplicates are dropped), or none (False). By default all rounds are kept,
+        but only for the first lessons, up to 256 MB; see `Ensemble.num_paths`.
 
     Returns
     -------

@@ -163,7 +163,7 @@ def compare_teachers(
         sure, then greedy. "active": no teacher; a Bayesian learner asks the most informative
         question, and the answer is drawn with the probabilities in the matrix.
     learners
-        Rules, their classes or names; plain Bayes, `Pragmatic` of depth 1 and SCBI by default.
+        Rules, their classes or names; `BI`, `Pragmatic` of depth 1 and `SCBI` by default.
     num_rounds, num_lessons
         The number of rounds of a lesson (fewer if the task ends earlier), and the number of lessons
         of each teacher that draws.

@@ -22,10 +22,10 @@ def success_bounds(
 ) -> tuple[float, float]:
     """Return the proved bounds on the success rate of two SCBI agents.
 
-    If both see the same data, drawn uniformly, the teacher's belief converges to certainty about i
-    with probability theta^T(i), the learner's to certainty about j with probability theta^L(j). The
-    success rate is the probability that both converge to h, given that the teacher does. The bounds
-    hold for any joint distribution of i and j.
+    Let theta^T and theta^L be the two priors. If both agents see the same data, drawn uniformly,
+    the teacher's belief converges to certainty about i with probability theta^T(i), the learner's
+    to certainty about j with probability theta^L(j). The success rate is the probability that both
+    converge to h, given that the teacher does. The bounds hold for any joint distribution of i, j.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def frechet(taught, believed):
 def two_hypothesis_success(
     teacher_prior: Distribution, learner_prior: Distribution, hypothesis: SupportsIndex | str
 ) -> float:
-    """Return the exact success rate for two hypotheses and a matrix that both agents share.
+    """Return the exact success rate of two SCBI agents that share a matrix with two hypotheses.
 
     Parameters
     ----------
@@ -89,7 +89,8 @@ def two_hypothesis_success(
     Notes
     -----
     With one matrix every update is monotone in the belief, so the two limits are coupled
-    monotonically and the upper bound is attained: ``min(1, theta^L(h) / theta^T(h))``.
+    monotonically and the upper bound of `success_bounds` is attained:
+    ``min(1, theta^L(h) / theta^T(h))``.
 
     Examples
     --------

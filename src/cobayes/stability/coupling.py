@@ -50,7 +50,7 @@ class Coupling:
     matrix, stderr : ndarray
         C[i, j], the probability that the teacher ends at i and the learner at j, (m, m), and its
         standard errors. Up to sampling errors, rows sum to the teacher's prior, columns to the
-        learner's.
+        learner's (for exceptions see `coupling`).
     lower, upper : ndarray
         Bounds on the values that C would have if every pair were continued to its end, (m, m).
     confusion, confusion_stderr : ndarray

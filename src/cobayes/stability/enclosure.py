@@ -44,7 +44,7 @@ Array = NDArray[np.float64]
 
 # Leaves whose gap, divided by their probability, is at most this are not expanded further.
 SETTLED_GAP = 1e-13
-# Leaves at which a belief is below this are not expanded.
+# Leaves at which a belief is not above this are not expanded.
 SMALLEST_BELIEF = 1e-200
 # The children of leaves are computed in blocks of about this number of float64 values.
 BLOCK_NUMBERS = 2_000_000
@@ -106,7 +106,7 @@ def success_enclosure(
     learner_prior: Distribution | None = None,
     max_leaves: SupportsIndex = 200_000,
 ) -> SuccessEnclosure:
-    """Enclose the success rate of two SCBI agents with the same matrix without zeros.
+    """Enclose the success rate of two SCBI agents that share a matrix without zeros.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class _Leaves(NamedTuple):
 
 
 class _Agent:
-    """An agent whose hypotheses are those with a positive prior.
+    """An agent, restricted to the hypotheses to which its prior gives a positive probability.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class _Agent:
     prior : ndarray
         The positive entries of the prior, (m',).
     position : int
-        The position of the taught hypothesis among these columns.
+        The position of the taught hypothesis among the m'.
     data_prior : ndarray
         The data prior, (n,), uniform if the rule has none.
     most_growth : float
@@ -263,7 +263,8 @@ class _Agent:
         rows[~is_normal] = 1.0
         rows /= rows.sum(axis=2, keepdims=True)
         columns = (share[:, None] * rows).sum(axis=1)
-        # Every number above is a sum of positive terms, so this bounds its relative rounding error.
+        # A bound on the relative rounding error of every number above: all are sums of positive
+        # terms.
         rounding = 2.0 * (num_data + num_hypotheses + 8) * EPSILON
         apart = np.log(columns / beliefs)
         residual = apart.max(axis=1) - apart.min(axis=1) + 2.0 * rounding
@@ -404,8 +405,8 @@ def _belief_range(beliefs: Array, errors: Array, agent: _Agent) -> tuple[Array, 
     value = beliefs[:, agent.position]
     rest = beliefs.sum(axis=1) - value
     # The beliefs in h of two distributions at a distance d differ by a factor of at most exp(d).
-    # So do the values of 1 - belief in h, which gives a better bound near certainty. Sums are one
-    # up to rounding.
+    # The same holds for one minus these beliefs, which gives a better bound near certainty. Sums
+    # are one up to rounding.
     wide = errors + (beliefs.shape[1] + 8) * EPSILON
     low = np.maximum(value * np.exp(-wide), 1.0 - rest * np.exp(wide) - 4.0 * EPSILON)
     high = np.minimum(value * np.exp(wide), 1.0 - rest * np.exp(-wide) + 4.0 * EPSILON)

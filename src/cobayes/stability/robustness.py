@@ -42,7 +42,7 @@ class Robustness(Result):
     rate : SuccessRate
         Success rate of the given learner.
     bounds : tuple of float
-        The proved bounds on this rate, from the priors alone.
+        The `success_bounds` of the two priors, which are proved for SCBI agents.
     directions : ndarray
         Directions in which the learner's prior was moved, of length one, (k, m).
     distances : ndarray
@@ -52,10 +52,10 @@ class Robustness(Result):
     moved_rates : tuple of SuccessRate
         The success rates at these priors.
     worst : int
-        The position of the most dangerous direction: the one with the largest failure rate, one
-        minus the success rate, per unit of distance.
+        The position of the most dangerous direction: the one with the largest
+        ``(1 - success rate) / distance``.
     worst_rate : SuccessRate
-        The success rate in this direction, from new lessons.
+        The success rate after the move in this direction, from new lessons.
     teacher_prior, learner_prior : ndarray
         The prior that the teacher assumes, where all moves start, and the given learner's prior,
         (m,) each.
@@ -190,8 +190,8 @@ def robustness(
     own, theirs = np.exp(pair.teacher_prior), np.exp(pair.learner_prior)
     directions = _directions(len(own), position, num_random, second)
     steps, distances = _steps(own, directions, radius)
-    # A direction that takes probability from a hypothesis with prior zero has distance zero. The
-    # slope per unit of a distance below the normal range of float64 would overflow.
+    # A direction that takes probability from a hypothesis with prior zero has distance zero.
+    # Division by a distance below the normal range of float64 would overflow.
     kept = distances >= np.finfo(np.float64).tiny
     directions, distances, priors = directions[kept], distances[kept], own + steps[kept]
     options: Any = dict(num_lessons=num_lessons, prior=own, level=level, max_rounds=max_rounds)
@@ -225,7 +225,7 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
     Parameters
     ----------
     num_hypotheses
-        m; a map needs three.
+        The number of hypotheses, m; a map needs three.
     divisions
         The number of steps along an edge.
     margin
@@ -280,7 +280,8 @@ def _directions(m: int, hypothesis: int, num_random: int, rng: np.random.Generat
         centred = np.eye(m) - 1.0 / m
         centred /= np.linalg.norm(centred, axis=1, keepdims=True)
         found.extend(sign * step for step in centred for sign in (1.0, -1.0))
-    # Normal vectors, each minus the mean of its entries, have uniformly distributed directions.
+    # Vectors of normal variables, each vector minus the mean of its entries, have uniformly
+    # distributed directions.
     steps = rng.standard_normal((num_random, m))
     steps -= steps.mean(axis=1, keepdims=True)
     found.extend(steps / np.linalg.norm(steps, axis=1, keepdims=True))

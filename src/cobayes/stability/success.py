@@ -177,8 +177,9 @@ def success_rate(
         A lesson stops when the teacher's estimate of the belief in the taught hypothesis exceeds
         this. A coupled pair stops when either agent's belief in any hypothesis exceeds it.
     max_rounds
-        The largest number of rounds of a lesson; `lower` and `upper` bound the effect of this limit
-        on the rate.
+        The largest number of rounds of a lesson, or of each of its two parts if it continues after
+        the teacher is sure. Up to sampling errors, the rate without this limit is between the
+        result's `lower` and `upper`.
     rng
         Anything that `numpy.random.default_rng` accepts. The same seed gives the same bits for
         any number of threads.
@@ -236,8 +237,8 @@ def success_rates(
 ) -> list[SuccessRate]:
     """Estimate the success rates of many learners on the same lessons.
 
-    Because the lessons are the same, differences between learners have smaller standard errors than
-    the success rates.
+    Because the lessons are the same, differences between learners usually have smaller standard
+    errors than with separate lessons.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
 """Lessons of one teacher with any number of learners, until the teacher is sure.
 
 The teacher follows its own estimate of the learner's belief, so its data do not depend on the
-learner: the lessons of one teacher serve any number of learners, which are then compared on the
-same data.
+learner, and any number of learners can be compared on the same data.
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ def require_affordable_teaching(
 def common_law(teacher: Rule, learner: Rule) -> Array | None:
     """Return the data distribution under which both beliefs are martingales, (n,), or None.
 
-    An SCBI agent on a table without zeros expects the data prior at every belief.
+    On a table without zeros an SCBI agent's predictive distribution is always the data prior.
     """
     laws = []
     for rule in (teacher, learner):

@@ -45,10 +45,10 @@ Array = NDArray[np.float64]
 MAX_CUTS = 100
 # About log(1e-300): smaller ratios would underflow, and their inverses overflow.
 SMALLEST_LOG_RATIO = -690.0
-# On tables with zeros every datum has at least this probability, divided by the number of data. A
-# datum that is never shown would exclude no hypothesis.
+# On tables with zeros every one of the n data has a probability of at least about LEAST_SHARE / n.
+# A datum that is never shown would exclude no hypothesis.
 LEAST_SHARE = 1e-6
-# The factors in `_mixtures`, and the largest number of rotated orders of the patterns.
+# The factors in `_mixtures`, and its largest number of rotated orders of the patterns.
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 MAX_ORDERS = 30
 
@@ -137,7 +137,7 @@ def best_data_prior(
     -----
     A cutting-plane method. For two hypotheses the best data prior is positive for two data only,
     those with the largest and the smallest ratio of the columns. On tables with zeros every datum
-    has a probability of at least about 1e-6 / n: it is then shown sometimes, and excludes the
+    has a probability of at least about 1e-6 / n, so that it is shown sometimes and excludes the
     hypotheses that rule it out. If hypotheses allow different data, their mean rate is not concave
     in the data prior. The result is then the best of several data priors; the gap is valid, but may
     be large.

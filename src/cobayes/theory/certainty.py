@@ -26,8 +26,8 @@ LEVEL = 1.0 - 1e-5
 # Grid for the random walk: points per root-mean-square step, and the largest number of points. With
 # 12 points the mean overshoot was within 0.5 % of that with 100 points, on eight random tables.
 CELLS, MOST_CELLS = 12, 20_000
-# Smallest mean step, per root-mean-square step. On three tables with mean steps of 0.0075 to 0.015,
-# raising the mean step to this number changed the overshoot by less than 1 %.
+# Smallest mean step, divided by the root-mean-square step. On three tables with quotients of 0.0075
+# to 0.015, raising them to this number changed the overshoot by less than 1 %.
 LEAST_DRIFT = 0.02
 
 
@@ -188,11 +188,11 @@ class PredictedRounds:
     mean, std : float
         Mean and standard deviation of the number of rounds.
     rate, variance : float
-        Mean (in nats) and variance of the change in one round of the log-odds against the hardest
+        Mean (in nats) and variance of the change per round in the log-odds against the hardest
         rival, in the limit of certainty.
     overshoot : float
-        The mean excess of the log-odds against this rival over the log-odds of the level, in nats,
-        in the round in which they first exceed it.
+        The first value of these log-odds above the log-odds of the level, minus the latter; the
+        mean, in nats.
     level : float
         The learner is sure when its belief exceeds this.
     hypothesis, rival : str
@@ -272,9 +272,9 @@ def predicted_rounds(
     Notes
     -----
     In the limit of certainty the log-odds against a rival are a random walk with mean ``R`` and
-    variance ``s`` per round. If they start ``a`` nats below the log-odds of the level, they pass
-    it after about ``(a + overshoot) / R`` rounds, with variance ``a s / R**3``. With several rivals
-    the learner is sure after the last passage, whose mean and variance follow from Clark's formulas
+    variance ``s`` per round. If the walk starts ``a`` nats below the log-odds of the level, it
+    passes them after about ``(a + overshoot) / R`` rounds, with variance ``a s / R**3``. With
+    several rivals the learner is sure after the last passage, whose mean and variance follow from Clark's formulas
     for the largest of correlated normal variables. The first rounds, far from certainty, shift the
     mean by a number of rounds that does not grow as the level tends to one; this shift is
     neglected. See docs/beyond.md.
@@ -395,13 +395,13 @@ def mean_overshoot(shares: Array, steps: Array) -> float:
     With H the first positive value of the walk (its ladder height) this is
     ``E H**2 / (2 E H)``; for walks on a lattice it is the mean over all levels. The walk below zero
     is computed on a grid; each step is divided between two grid points so that its mean is kept. A
-    mean step below LEAST_DRIFT is replaced by LEAST_DRIFT: such walks would need large grids, and
-    their overshoot hardly depends on the mean step.
+    mean step below LEAST_DRIFT root-mean-square steps is raised to this value: such walks would
+    need large grids, and their overshoot hardly depends on the mean step.
 
     Parameters
     ----------
     shares, steps
-        Probabilities and steps, (n,), with a positive mean.
+        The possible steps, whose mean is positive, and their probabilities, (n,) each.
     """
     mean = float(shares @ steps)
     square = float(shares @ steps**2)

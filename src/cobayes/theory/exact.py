@@ -41,7 +41,7 @@ MAX_ATOMS = 100_000_000
 # Lower bounds on seconds and bytes per belief on a task, and on seconds per belief in the core;
 # measured with eight data.
 ATOM_SECONDS, ATOM_BYTES, CORE_SECONDS = 1e-5, 350.0, 5e-8
-# Rows are treated as proportional if their log ratios differ by at most this number.
+# Rows are treated as proportional if the logarithms of their ratios differ by at most this number.
 PROPORTIONAL = 1e-14
 
 
@@ -132,8 +132,8 @@ def exact_rounds(
     Parameters
     ----------
     rule
-        The rule of teacher and learner, who share the prior. It is made from a matrix, a task or a
-        world; a matrix means `SCBI(matrix)`.
+        The rule of teacher and learner, on a matrix, a task or a world; a matrix means
+        `SCBI(matrix)`.
     hypothesis
         The hypothesis that is taught, by position or label.
     num_rounds

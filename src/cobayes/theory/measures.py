@@ -1,8 +1,8 @@
 """Distributions of beliefs with finitely many atoms; the operator Psi, a round of teaching.
 
-After k rounds a learner's belief is random: one atom for every sequence of data. `push` returns the
-distribution after one more round of teaching, `push_data` after one more datum from a fixed
-distribution.
+After k rounds a learner's belief is random; its distribution has one atom for every sequence of
+data. `push` returns the distribution after one more round of teaching, `push_data` after one more
+datum without a teacher.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class AtomicMeasure:
     Attributes
     ----------
     weights : ndarray
-        The probabilities of the atoms: positive, with sum one, (a,).
+        The probabilities of the a atoms: positive, with sum one, (a,).
     log_beliefs : ndarray
         Logarithms of the beliefs, (a, m), exact even if beliefs underflow.
     hypotheses : tuple of str or None
@@ -130,7 +130,7 @@ class AtomicMeasure:
 
     @property
     def num_atoms(self) -> int:
-        """The number of atoms, a."""
+        """The number of atoms."""
         return len(self.weights)
 
     def __len__(self) -> int:
@@ -220,7 +220,7 @@ class AtomicMeasure:
         function
             A function of one belief, (m,), that returns a number or an array.
         log
-            Whether to call it with log-beliefs, which do not underflow.
+            Whether to call the function with log-beliefs, which do not underflow.
 
         Returns
         -------

@@ -58,7 +58,7 @@ def rate_of_convergence(
     rule
         The rule of teacher and learner; a matrix means `SCBI(matrix)`.
     hypothesis
-        The hypothesis that is taught, by position or label (default: each of them in turn).
+        The hypothesis that is taught, by position or label (default: each hypothesis).
     prior
         Only hypotheses with a positive prior are rivals (default: all). If the prior of the taught
         hypothesis is zero, its rate is NaN.
@@ -121,7 +121,8 @@ def relevant_hypothesis(
     Returns
     -------
     int or ndarray
-        Its position, or an array (m,) for all taught hypotheses; the first of equally hard rivals.
+        The rival's position, or an array (m,) for all taught hypotheses; of equally hard rivals the
+        first.
 
     Notes
     -----
@@ -241,7 +242,7 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
     Parameters
     ----------
     matrix
-        Without negative entries or columns of zeros, (n, m).
+        The matrix, (n, m), without negative entries or columns of zeros.
     kind
         "bi": between columns of the normalised matrix. "scbi": between columns of M-sharp, in the
         limit of certainty about h.
@@ -312,7 +313,7 @@ def _sharp_divergences(x: Array, y: Array, log_ratios: Array, shares: Array) -> 
     """Return KL(p, q) with q proportional to p y / x, for rows of x, y and data priors p.
 
     With z = y / x and w = z / sum_i p_i z_i this is sum_i p_i g(w_i). `shares` is p up to a factor,
-    zero for data that x excludes; other entries of x may have underflowed.
+    zero for data that the hypothesis of x excludes. At other data x may be zero by underflow.
     """
     p = shares / shares.sum(axis=1, keepdims=True)
     log_w = log_ratios - log_ratios.max(axis=1, keepdims=True)
@@ -321,7 +322,7 @@ def _sharp_divergences(x: Array, y: Array, log_ratios: Array, shares: Array) -> 
         difference = np.where(p > 0.0, (y - x) / x, 0.0)
         average = (p * difference).sum(axis=1, keepdims=True)
         excess = (difference - average) / (1.0 + average)
-        # If the quotient overflows, or w - 1 is rounded to -1, the columns differ much.
+        # For columns that differ much: their quotient may overflow, or w - 1 be rounded to -1.
         far = np.maximum(np.expm1(log_w) - log_w, 0.0)
     is_near = np.abs(excess) < _NEAR
     return (p * np.where(is_near, _gap(np.where(is_near, excess, 0.0)), far)).sum(axis=1)
