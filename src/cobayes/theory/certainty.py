@@ -274,10 +274,10 @@ def predicted_rounds(
     In the limit of certainty the log-odds against a rival are a random walk with mean ``R`` and
     variance ``s`` per round. If the walk starts ``a`` nats below the log-odds of the level, it
     passes them after about ``(a + overshoot) / R`` rounds, with variance ``a s / R**3``. With
-    several rivals the learner is sure after the last passage, whose mean and variance follow from Clark's formulas
-    for the largest of correlated normal variables. The first rounds, far from certainty, shift the
-    mean by a number of rounds that does not grow as the level tends to one; this shift is
-    neglected. See docs/beyond.md.
+    several rivals the learner is sure after the last passage, whose mean and variance follow from
+    Clark's formulas for the largest of correlated normal variables. The first rounds, far from
+    certainty, shift the mean by a number of rounds that does not grow as the level tends to one;
+    this shift is neglected. See docs/beyond.md.
 
     Examples
     --------
