@@ -55,8 +55,8 @@ class Coupling:
         Bounds on the values that C would have if every pair were continued to its end, (m, m).
     confusion, confusion_stderr : ndarray
         The probability that the learner ends at j when it is taught i, (m, m), and its standard
-        errors. Row i of C is divided by its sum, which estimates the prior of i, and not by the
-        prior itself: the errors are then several times smaller. Row i is NaN if its sum is zero.
+        errors. It is row i of C divided by the row's sum. Division by the prior of i, which the sum
+        estimates, would give errors several times larger. Row i is NaN if its sum is zero.
     num_lessons, num_unfinished : int
         The number of pairs, and of pairs in which no agent was sure after `max_rounds` rounds.
     teacher_prior, learner_prior : ndarray

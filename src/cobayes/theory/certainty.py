@@ -191,8 +191,8 @@ class PredictedRounds:
         Mean (in nats) and variance of the change per round in the log-odds against the hardest
         rival, in the limit of certainty.
     overshoot : float
-        The first value of these log-odds above the log-odds of the level, minus the latter; the
-        mean, in nats.
+        The mean of these log-odds in the first round in which they exceed the log-odds of the
+        level, minus the log-odds of the level, in nats.
     level : float
         The learner is sure when its belief exceeds this.
     hypothesis, rival : str

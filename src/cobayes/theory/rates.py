@@ -68,7 +68,7 @@ def rate_of_convergence(
     float or ndarray
         Nats per round: a number for one hypothesis, (m,) for all. Zero if another column is
         proportional to that of the hypothesis. Infinite if each rival is excluded by some datum
-        that is shown, which needs zeros in the matrix. Negative if a literal learner that takes the
+        that is shown (only with zeros in the matrix). Negative if a literal learner that takes the
         table as it is (``literal="truth"``, depth 0) converges to another hypothesis.
 
     Notes
