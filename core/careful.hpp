@@ -19,7 +19,7 @@ inline constexpr int MAX_HALVINGS = 40, MAX_CAREFUL_STEPS = 200;
 // coupling that is weaker by the factor NEXT_LEVEL.
 inline constexpr double WEAKEST_COUPLING = 1e-18, NEXT_LEVEL = 1e-14;
 // A group with a coupling below TIED_COUPLING whose rows and columns have the same total up to TIED_ROUNDING (such as one row with the
-// sum 1 and three columns with the sum 1/3) is balanced as if the totals were equal. Otherwise the flow between groups would be the
+// sum 1 and three columns with the sum 1/3 each) is balanced as if the totals were equal. Otherwise the flow between groups would be the
 // rounding error of 1/3.
 inline constexpr double TIED_COUPLING = 1e-4, TIED_ROUNDING = 16 * 0x1p-52;
 

@@ -114,7 +114,7 @@ inline constexpr double EXACT = 0, LIMIT = 1, INFEASIBLE = 2, OUT_OF_RANGE = 3, 
 struct ScalingJob {
   int n, m, size;
   const double *matrix, *row_sums, *column_sums;  // (n, m); (n,) or null: ones; (size, m) or null: all equal
-  size_t column_stride;                           // from one problem's column sums to the next: m, or 0
+  size_t column_stride;                           // m, or 0 if all problems have the same column sums
   double tolerance;
   int max_iterations;
   double *scaled, *row_scaling;                   // (size, n, m), (size, n)
@@ -138,7 +138,7 @@ struct Kernels {
   void* (*make_worker)(const void* rule);
   void (*free_worker)(void* worker);
   void (*answer)(void* worker, Question&, const Stop&);
-  // Simulate lessons first, ..., first + count - 1. Teacher and learner are different workers unless the plan is shared.
+  // Simulate the `count` lessons from number `first` on. Teacher and learner are different workers unless the plan is shared.
   void (*play)(const Plan&, void* teacher, void* learner, uint64_t first, int count, Record&, const Stop&);
   // Teach `count` lessons until the teacher is sure, and show their data to every learner, each with its own rule and
   // prior.

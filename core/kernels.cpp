@@ -158,7 +158,7 @@ double total_of(const double* sums, int count) {
 constexpr double SUM_SLACK = 1e-3, EQUAL_TOTALS = 1e-14;
 
 // Fill the common row sums, and for every problem its column sums and its status: BAD_ENTRY, BAD_SUMS or EXACT (can be scaled). Return
-// false if no problem can be scaled.
+// false if the table or the row sums are invalid.
 bool prepare(const ScalingJob& job, bool is_fine) {
   const int n = job.n, m = job.m;
   for (int i = 0; i < n; ++i) job.rows[i] = job.row_sums ? job.row_sums[i] : 1.0;
@@ -179,7 +179,7 @@ void scale(const ScalingJob& job, const Stop& stop) {
   const int n = job.n, m = job.m;
   const TableScan scan(job.matrix, n, m);
   if (!prepare(job, scan.is_table)) return;
-  // Divide all sums by a power of two near their mean, so that products of sums neither overflow nor underflow.
+  // Divide all sums by a power of two near the mean row sum, so that products of sums neither overflow nor underflow.
   int exponent;
   __builtin_frexp(total_of(job.rows, n) / n, &exponent);
   const double unit = __builtin_ldexp(1.0, exponent);

@@ -73,7 +73,7 @@ CORE_INLINE double magnitude(double x) { return __builtin_fabs(x); }
 CORE_INLINE double larger(double a, double b) { return a > b ? a : b; }
 CORE_INLINE double smaller(double a, double b) { return a < b ? a : b; }
 CORE_INLINE Vec magnitude(Vec x) { return (Vec)((Words)x & 0x7fffffffffffffffULL); }
-#if defined(__AVX512F__)  // with a mask: GCC 12 warns about an uninitialised variable in its own header of `_mm512_max_pd`
+#if defined(__AVX512F__)  // with a mask, because GCC 12 warns about an uninitialised variable in its own `_mm512_max_pd`
 CORE_INLINE Vec larger(Vec a, Vec b) { return (Vec)_mm512_mask_max_pd((__m512d)a, 0xff, (__m512d)a, (__m512d)b); }
 CORE_INLINE Vec smaller(Vec a, Vec b) { return (Vec)_mm512_mask_min_pd((__m512d)a, 0xff, (__m512d)a, (__m512d)b); }
 #elif defined(__AVX__)

@@ -38,8 +38,8 @@ class Follower {
   void keep_first(int last, int k) { beliefs.mantissa.copy(last, k), beliefs.shift.copy(last, k), count = last; }
 
   // Compute the response to every belief, once for equal beliefs. If at least a quarter of the beliefs of a round were different, later
-  // rounds do not search for equal beliefs, unless the table has zeros or data that were shown become unavailable: many beliefs are
-  // then equal.
+  // rounds do not search for equal beliefs, unless responses have labels (tables with zeros, data that become unavailable): many beliefs
+  // are then equal.
   void respond(const Word* shown) {
     if (has_responded && !rule.depends_on_belief() && !drops_shown) return;
     if (shares) {
@@ -62,7 +62,7 @@ class Follower {
     has_responded = true;
   }
 
-  // Draw a datum for each of the lessons at, ..., at + NATIVE - 1 from uniform numbers; -1 if no datum is available.
+  // Draw a datum for each of NATIVE lessons, from position `at` on, by uniform numbers; -1 if no datum is available.
   void draw(int at, int h, Vec uniform, int* data) {
     const double *row = responses.row.at(at), *label = responses.has_labels ? responses.row_label.at(at) : nullptr;
     const Vec column = load(responses.column.at(at) + h * W);
@@ -91,7 +91,7 @@ class Follower {
     }
   }
 
-  // Update the beliefs of the lessons at, ..., at + NATIVE - 1 with one datum each (-1: no datum).
+  // Update the beliefs of NATIVE lessons, from position `at` on, with one datum each (-1: no datum).
   void observe(int at, const int* data) {
     double *x = beliefs.mantissa.at(at), *s = beliefs.shift.at(at);
     const double *row[NATIVE], *column = responses.column.at(at), *factors = responses.row.at(at);

@@ -22,7 +22,7 @@ namespace core::CORE_ISA {
 
 inline constexpr int RATE_LANES = 8;                        // streams per batch: the widest vector, AVX-512
 inline constexpr int RATE_ROUNDS = RATE_BATCH / RATE_LANES;  // matrices per stream and batch
-inline constexpr int TILE = 16;                             // vectors per inner loop; a choice that affects speed
+inline constexpr int TILE = 16;                             // vectors per inner loop; chosen for speed
 
 // Random numbers of NATIVE streams: xoshiro256+ (Blackman and Vigna 2021), which takes a sixth of Philox's time. It starts from
 // Philox(seed, stream), and its upper 52 bits are used.

@@ -6,9 +6,9 @@
 namespace core::CORE_ISA {
 
 // Find problems in which one column has nearly all of the total, so that the other columns change the factors by at most about
-// WEAK_COUPLING times the tolerance. All such problems with the same column share the solution of the first of them.
+// WEAK_COUPLING times the tolerance. All problems with the same such column share the solution of the first of them.
 inline void share_certain(const Problem& problem, Scalings& s) {
-  constexpr double SURE = 0.99;  // share of the largest column above which the sum of the other columns is compared with the threshold
+  constexpr double SURE = 0.99;  // only if the largest column has this share of the total, the others are compared with the threshold
   const int n = problem.n, m = problem.m;
   const double threshold = WEAK_COUPLING * problem.tolerance * problem.least_row_sum;
   Array<int> first(m, -1);

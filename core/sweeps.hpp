@@ -13,7 +13,7 @@
 // exceeds the tolerance although the change does not, probe.hpp estimates rho; a problem whose estimated error is too large is swept
 // again.
 //
-// Every sum is taken in the order of its index, so lanes and single problems have the same bits.
+// Every sum is taken in the order of its index, so a problem gives the same bits alone and in a lane.
 #pragma once
 #include "newton.hpp"
 #include "probe.hpp"
@@ -38,7 +38,7 @@ class Sweeps : SideBySide<L> {
     for (auto& values : image) values.resize(m * L);
   }
 
-  // Solve the problems first, ..., first + count - 1. The error of an unsolved problem is set above the tolerance.
+  // Solve the `count` problems from position `first` on. The error of an unsolved problem is set above the tolerance.
   void solve(Scalings& scalings, int first, int count) {
     s = &scalings;
     rate.assign(s->size, 0.0), is_unproved.assign(s->size, 0);
@@ -62,7 +62,7 @@ class Sweeps : SideBySide<L> {
   void to_rows() { multiply<L>(p.matrix, p.transposed.get(), n, m, weight.get(), u.get()); }
   void to_columns(const double* rows) { multiply<L>(p.transposed.get(), p.matrix, m, n, rows, total.get()); }
 
-  // Sweep until all tasks are done. Each lane works on one task, then on the next unfinished task.
+  // Sweep until all tasks are done. A lane that has finished a task takes the next one that no lane has taken.
   void sweep_tasks() {
     if (tasks.size() == 0) return;
     size_t next = 0;
@@ -141,7 +141,7 @@ class Sweeps : SideBySide<L> {
     return w;
   }
 
-  // Clear the residuals of a failed task. The next task multiplies them by zero, but 0 * NaN is NaN.
+  // Clear the residuals of a failed task. The next task in this lane multiplies them by zero, but 0 * NaN is NaN.
   void clear_history(int lane) {
     for (auto* gram : {gram11, gram12, gram22}) gram[lane] = 0.0;
     for (auto* history : {&residual[0], &residual[1], &residual[2], &taken, &image[0], &image[1]})

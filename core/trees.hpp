@@ -22,7 +22,7 @@ class OpenLessons {
   }
   int size() const { return int(lesson.size()); }
 
-  // Show data to the agents: in round k, `draw(at, k, data)` chooses them for the slots at, ..., at + NATIVE - 1. The lesson in a slot
+  // Show data to the agents: in round k, `draw(at, k, data)` chooses them for NATIVE slots from slot `at` on. The lesson in a slot
   // ends after k rounds if `is_done(slot, k)`. `finish(slot, k)`, which stores the result of the lesson, is then called, and the lesson
   // in the last slot moves into the slot that became free. After `max_rounds` rounds `finish` is called for every lesson that has not
   // ended; return the number of these lessons.
@@ -52,7 +52,7 @@ class OpenLessons {
     return size();
   }
 
-  // Uniform numbers Philox(seed, lesson, k) for the lessons in the slots at, ..., at + NATIVE - 1.
+  // Uniform numbers Philox(seed, lesson, k) for the lessons in NATIVE slots from slot `at` on.
   Vec uniform(uint64_t seed, int at, uint64_t k) const {
     Words number;
     for (int lane = 0; lane < NATIVE; ++lane) number[lane] = first + lesson[at + lane < size() ? at + lane : 0];

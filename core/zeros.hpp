@@ -13,8 +13,8 @@
 // Ties between ratios are common (uniform priors), and sums carry rounding errors, so exact comparison would be
 // arbitrary. Amounts with a relative difference below TIE are treated as equal. This is safe because the limit is
 // continuous in the sums: treating a near tie as a tie changes the scaled table by at most about TIE (n + m) times its
-// total. Only the conditional distribution of a column is not continuous if its mass is below TIE times the mass of the
-// columns that share its rows; `attach` chooses the component of such a column.
+// total. The exception is a column with less than TIE times the mass of the columns that share its rows: its conditional
+// distribution is not continuous, and `attach` chooses its component.
 #pragma once
 #include "pattern.hpp"
 #include "problem.hpp"
@@ -46,7 +46,7 @@ class BlockFinder {
     out.block.resize(p.m), out.reached.resize(p.m), out.ratio.resize(p.m);
   }
 
-  // Find the components for given sums of kinds and of columns, which are not negative; the two totals may differ.
+  // Find the components for the sums of the kinds of rows and of the columns. No sum is negative; the two totals may differ.
   const Components& find(const double* kind_sums, const double* column_sums) {
     r = kind_sums;
     out.size = out.num_blocks = 0, lambdas.clear();
@@ -186,7 +186,7 @@ class BlockFinder {
     }
   }
 
-  // Move the marked rows and columns into a new part; if all are marked, move nothing and return false.
+  // Move the marked rows and columns into a new part; if all rows are marked, move nothing and return false.
   bool split(int part) {
     bool is_left = false;
     for (int k : kinds) is_left |= !has(kinds_seen.get(), k);

@@ -365,7 +365,7 @@ class Rule(ABC):
 
 
 def rule_named(name: str) -> type[Rule] | None:
-    """Return the class of rules with this name, in upper or lower case; None if there is none."""
+    """Return the class of rules with this name, ignoring case; None if there is none."""
     found = [kind for kind in subclasses(Rule) if kind.name.lower() == name.lower()]
     # A notebook may define a class twice: the last definition is taken, unless cobayes itself has
     # a rule of this name.
@@ -418,7 +418,7 @@ def impossible_datum(model: Model, datum: int) -> ImpossibleDatumError:
         f"datum {model.data[datum]!r} is impossible under every hypothesis with a positive "
         "belief, so the belief cannot be updated.",
         "show a datum that one of these hypotheses allows, or start from a prior that is positive "
-        "in a hypothesis that allows this one.",
+        "in a hypothesis that allows this datum.",
     )
 
 
@@ -429,7 +429,7 @@ def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: st
 
 
 def require_datum(rule: Rule, hypothesis: int) -> None:
-    """Raise an error if the hypothesis to teach allows none of the data of the first round."""
+    """Raise an error if the hypothesis to teach allows no datum available in the first round."""
     available = rule.task.available_at(rule.task.start)
     if rule.data_prior is not None:
         available = available & (rule.data_prior > 0.0)

@@ -312,7 +312,7 @@ def _convergence_error(result: ScalingResult, tolerance: float, max_iterations: 
         hint = f"raise max_iterations above {max_iterations}, or pass on_failure='return'."
     else:
         worst = float(max(np.max(result.error), np.max(result.residual)))
-        hint = f"{accuracy_hint(worst, 1.0, 'a')} on_failure='return' returns the last step."
+        hint = f"{accuracy_hint(worst, 1.0, 'a')} on_failure='return' returns the last iterate."
     return ConvergenceError(
         f"{where} did not converge to {tolerance:g}: after {count} iterations the residual is "
         f"{np.max(result.residual):.2g} and the estimated error {np.max(result.error):.2g}.",

@@ -259,7 +259,7 @@ def _read_costs(costs: ArrayLike, model: Model) -> Array:
             "the next."
         )
     if np.isnan(table).any() or (table == -np.inf).any():
-        raise CobayesError("the costs contain NaN or minus infinity.", "use inf to forbid a step.")
+        raise CobayesError("the costs contain NaN or minus infinity.", "use inf to forbid a move.")
     is_dead_end = np.isinf(table).all(axis=1)
     if is_dead_end.any():
         label = model.data[int(np.argmax(is_dead_end))]

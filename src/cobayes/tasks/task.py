@@ -176,7 +176,7 @@ class Task(ABC):
 
 
 def _listed(setting: Any) -> Any:
-    """Return a setting with lists instead of arrays, tuples and dicts (with their order)."""
+    """Return a setting with arrays, tuples and dicts as lists; dicts keep their order."""
     setting = setting.tolist() if isinstance(setting, np.ndarray) else setting
     if isinstance(setting, dict):
         setting = list(setting.items())
@@ -254,7 +254,7 @@ def no_datum(model: Model, hypothesis: int, available: NDArray[np.bool_]) -> Cob
 
 
 OWN_TASKS = ("cobayes.tasks.", "cobayes.worlds.", "cobayes.lessons.")
-"""The modules whose tasks a file may name; an untrusted file must not import other modules."""
+"""The modules that loading a file may import; an untrusted file must not import others."""
 
 
 def class_name(task: Task) -> str:
