@@ -53,7 +53,7 @@ class Rule:
     def posteriors(
         self, log_beliefs: Array, gone: Sets | None = None, *, num_threads: int = 1
     ) -> tuple[Array, float, int]:
-        """Return beliefs after each datum, (k, n, m); NaN if no believed hypothesis allows the datum.
+        """Return beliefs (k, n, m) after each datum; NaN if no believed hypothesis allows it.
 
         The other two values are as in `respond`.
         """
