@@ -78,7 +78,7 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
 
 
 def _names(priors: Any) -> list[str]:
-    """Return the names of the problems that have priors; none if all problems have the same."""
+    """Return the names of the problems that the priors mention."""
     if isinstance(priors, pd.DataFrame):
         return filled(priors, "problem").map(as_text).tolist() if "problem" in priors else []
     return [str(name) for name in priors] if isinstance(priors, Mapping) else []
@@ -115,8 +115,8 @@ class Choices:
     Attributes
     ----------
     frame : DataFrame
-        The user's columns, one row per response; a row with a count is repeated that many times.
-        The index is the row of the user's table, counted from 0.
+        The user's columns, one row per response; a row with count c is repeated c times. The
+        index is the row of the user's table, counted from 0.
     situations : Situations
         The distinct situations; row i is in situation ``situations.at[i]``.
     datum : ndarray
@@ -295,7 +295,7 @@ def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
     require(frame, good, "count", "{} is not an integer >= 0.")
     if "round" in frame.columns and filled(frame, "round").nunique() > 1:
         raise CobayesError(
-            "a table of counts has several rounds, but does not say which data came before.",
+            "the table has counts and rounds, but does not say which data came before a row.",
             "write one row for each response, or keep one round.",
         )
     total = counts.sum()

@@ -48,8 +48,8 @@ class Recovery:
         parameters. A free parameter such as ``lapse`` also has the columns ``lapse_estimate``,
         ``lapse_low`` and ``lapse_high``, from the fit at the true depth.
     confusion : DataFrame
-        Rows are true depths, columns estimated depths. Of the people with the true depth, an entry
-        is the share whose likelihood is highest at the estimated depth.
+        Rows are true depths, columns estimated depths (those with the highest likelihood). Each row
+        has the shares of its people and sums to one.
     coverage : DataFrame
         One row per free parameter. ``num_identified`` is the number of people for whom the
         parameter is identified. For these people, ``coverage`` is the share of intervals that
@@ -279,7 +279,7 @@ def informative(
         raise CobayesError("ratings have no options to sum over.", 'use response="guess".')
     if about not in (("depth",) if len(family.depth) > 1 else ()) + family.free_names():
         raise CobayesError(
-            f"about is {about!r}, which is not free in the family.",
+            f"about={about!r} is not free in the family.",
             "choose 'depth' if the family has several depths, or a free parameter.",
         )
     whole_number(num_draws, "num_draws", NUM_INTERVALS)
@@ -336,7 +336,7 @@ def _draw(
 def draw_people(
     family: Family, count: int, ranges: Mapping[str, Any], random: np.random.Generator
 ) -> pd.DataFrame:
-    """Draw people, one row each: depths, and parameters from `ranges` or the usual ranges."""
+    """Return drawn people, one per row; a parameter not in `ranges` has its usual range."""
     require_known(ranges, family.names)
     columns: dict[str, Any] = {
         "person": [str(number) for number in range(1, count + 1)],

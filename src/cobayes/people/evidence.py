@@ -53,7 +53,7 @@ class Comparison:
     chance : float
         Log-likelihood if all available options have equal probability; NaN for ratings.
     conclusion : str
-        A text with the conclusion and its limits.
+        The result in words, with its limits.
 
     Examples
     --------
@@ -223,11 +223,7 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
 
 
 def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:
-    """Return three numbers of leave-one-response-out prediction.
-
-    These are the expected log predictive density, its standard error, and the number of responses
-    whose Pareto k exceeds 0.7.
-    """
+    """Return the columns ``loo``, ``loo_stderr`` and ``loo_unreliable`` of `Comparison.table`."""
     stats = import_optional("arviz_stats", "people", "LOO")
     tree = fit.to_arviz(num_draws, rng)
     draws = np.asarray(tree["log_likelihood"]["response"]).reshape(-1, len(fit.choices))
@@ -272,8 +268,8 @@ def _conclude(table: pd.DataFrame, chance: float) -> str:
         parts = [f"Over all responses {names[0]} {verdict}."]
         if lead >= WEAK and 2.0 * gain < lead / 2.0:
             parts.append(
-                "Most of this difference comes from fewer identified parameters: the "
-                f"log-likelihood is {abs(gain):.1f} {'larger' if gain > 0 else 'smaller'}."
+                "Most of this difference comes from fewer identified parameters: the log-likelihood"
+                f" is {abs(gain):.1f} {'larger' if gain > 0 else 'smaller'} than for {names[1]}."
             )
         other = names[int(table["aic"].argmin())]
         if other != names[0]:

@@ -133,7 +133,7 @@ class Family:
         features = {} if given is None else instance(given, Mapping, "features", expected)
         object.__setattr__(self, "features", dict(features))
         one_of(self.response, "response", RESPONSES)
-        hint = "'truth' uses a 0/1 table without normalisation, as rational speech acts do."
+        hint = "'truth' uses a 0/1 table without normalisation, as in rational speech acts."
         one_of(self.literal, "literal", ("likelihood", "truth"), hint)
         if self.other is not None and self.other != STATIC:
             object.__setattr__(self, "other", as_depths(self.other)[0])
@@ -207,7 +207,7 @@ class Family:
         return np.array([high for _, high in self.bounds.values()])
 
     def free_names(self, depth: float | None = None) -> tuple[str, ...]:
-        """Names of the parameters that are free at this depth; for None, at any of the depths."""
+        """Names of the parameters that are free at this depth; for None, at one or more depths."""
         depths = self.depth if depth is None else (depth,)
         has_recursion = any(map(self.has_recursion, depths))
         return tuple(
@@ -218,11 +218,11 @@ class Family:
 
     @cached_property
     def columns(self) -> list[int]:
-        """Positions, in the order of `names`, of the parameters that are free at any depth."""
+        """Positions, in the order of `names`, of the parameters that are free at some depth."""
         return [self.names.index(name) for name in self.free_names()]
 
     def from_line(self, points: Array) -> Array:
-        """Return the values (..., p) of the parameters free at any depth, from their logits.
+        """Return the values (..., p) of the parameters free at some depth, from their logits.
 
         With the parameter's bounds, the logit is logit((value - low) / (high - low)).
         """
@@ -279,7 +279,7 @@ def as_depths(depth: Any) -> tuple[float, ...]:
 def _bounded(
     name: str, value: Any, low: float, high: float, *, is_weight: bool = False
 ) -> tuple[float, float]:
-    """Return the bounds of a parameter or weight; raise an error if they exceed `low` or `high`."""
+    """Return the bounds of a parameter or weight; they must lie between `low` and `high`."""
     ends = as_numbers(value if isinstance(value, Iterable) else (value, value)).tolist()
     if len(ends) != 2 or not low <= ends[0] <= ends[1] <= high:
         start, end = (f"weights={{{name!r}: ", "}") if is_weight else (f"{name}=", "")

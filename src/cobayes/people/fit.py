@@ -51,13 +51,14 @@ def score(
     """Return the responses with their probabilities and beliefs, for given parameters.
 
     The added columns are ``depth``, ``probability`` and ``log_likelihood`` of the response,
-    ``rank`` of the chosen option (1: the likeliest), ``belief`` in the truth before and
-    ``belief_after`` the response, ``entropy`` and ``entropy_after`` of these beliefs, and
-    ``information_gain``: the Kullback-Leibler divergence of the belief after from the belief
-    before (all three in nats). For learners, ``belief`` and ``belief_after`` are those in the
-    guessed or rated hypothesis, before and after the datum. For ratings, ``probability`` is the
-    rating without its error, and ``log_likelihood`` the logarithm of a density. A user's column
-    with the name of an added column, such as ``rank``, is renamed to ``rank_given``.
+    ``rank`` of the chosen option (1: the likeliest), the learner's beliefs in the truth before and
+    after the response (``belief``, ``belief_after``), the entropies of the learner's beliefs
+    (``entropy``, ``entropy_after``), and ``information_gain``, the Kullback-Leibler divergence of
+    the later belief from the earlier one (all three in nats). For learners, ``belief`` and
+    ``belief_after`` are those in the guessed or rated hypothesis, before and after the datum. For
+    ratings, ``probability`` is the rating without its error, and ``log_likelihood`` the logarithm
+    of a density. A user's column with the name of an added column, such as ``rank``, is renamed to
+    ``rank_given``.
 
     Parameters
     ----------
@@ -297,8 +298,8 @@ def _collect(
 def _identified(likelihood: Likelihood, found: Maximum) -> NDArray[np.bool_]:
     """Return whether the responses identify each parameter, (u, p).
 
-    If the responses have no information about a linear combination of the parameters, all
-    parameters in this combination are not identified.
+    If the responses have no information about a linear combination of the parameters, no
+    parameter in this combination is identified.
     """
     width = likelihood.high - likelihood.low
     counts = np.bincount(likelihood.units)[:, None, None]

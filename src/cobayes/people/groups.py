@@ -42,7 +42,7 @@ NUM_CANDIDATES, FEWEST, MOST = 60_000, 256, 2048
 # Before the final candidates there are NUM_ROUNDS rounds. A round draws candidates for the current
 # estimate of the group, and estimates the group anew from NUM_TRIAL_DRAWS draws.
 NUM_ROUNDS, NUM_TRIAL_DRAWS = 3, 100
-# People's modes are searched between plus and minus this logit; at these logits a parameter is
+# People's modes are searched between minus and plus this logit; at these logits a parameter is
 # practically at its bound.
 LINE_END = 12.0
 # Candidates come from normal approximations for groups whose spread is the estimated spread times
@@ -148,7 +148,7 @@ class GroupFit:
 
     @cached_property
     def estimates(self) -> pd.DataFrame:
-        """One row per person: likeliest depth, posterior means, 95 % intervals, depth posterior."""
+        """One row per person: likeliest depth, means, 95 % intervals, probability of each depth."""
         depths = self.fit.family.depth
         table = pd.DataFrame({"person": self.fit.units})
         table["depth"] = np.array(depths, dtype=np.float64)[self.depth_probability.argmax(axis=1)]
@@ -159,7 +159,7 @@ class GroupFit:
 
     @cached_property
     def group(self) -> pd.DataFrame:
-        """One row per median, spread and share of depth of the group, with 95 % intervals."""
+        """The group's medians, spreads and shares of depths, one per row, with 95 % intervals."""
         names = self.fit.family.free_names()
         labels = {
             "median": [f"median {name}" for name in names],
@@ -327,10 +327,7 @@ def _candidates(alone: Fit, mean: Array, spread: Array, random: np.random.Genera
 def _sample_group(
     candidates: _Candidates, num_draws: int, random: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return draws of the group on the logit scale (g, d), and the effective number of candidates.
-
-    The effective number is an array of shape (1,).
-    """
+    """Return draws of the group in logits (g, d), and the effective number of candidates (1,)."""
 
     def log_density(line: Array) -> float:
         weights = candidates.weigh(Group.from_line(line, candidates.has.shape[1]))

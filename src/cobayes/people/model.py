@@ -132,7 +132,7 @@ def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: 
     common rows. Let lambda be, for the columns of a block, the block's total belief divided by its
     total data prior. The column sums of the scaled matrix are theta, and its row sums are lambda
     times the data prior. Differentiated, these conditions are (1 - T'L) db = d log theta - d log
-    lambda: one linear system of m unknowns per situation. If two blocks have equal ratios, the
+    lambda: one linear system of m unknowns per situation. If two blocks have the same lambda, the
     limit has only one-sided derivatives; the derivative with fixed blocks is returned.
 
     Parameters

@@ -51,7 +51,7 @@ def draw_by_nuts(
     guess
         Draws of the same posterior by Laplace's method.
     num_draws
-        The smallest number of draws of all chains together.
+        All chains together make at least this number of draws.
     random, tell
         The random generator, and the function that reports progress.
     """
@@ -126,7 +126,7 @@ def _diagnose(lines: Array, num_free: int) -> tuple[Array, Array]:
 
 
 def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
-    """Return the posterior as a function of JAX, and the number of its coordinates, d + u p.
+    """Return the posterior as a JAX function, and the number of its coordinates, d + u p.
 
     A group has d = 2 p + k - 1 coordinates. The function takes a point and returns the negative log
     density there, the group's point on the logit scale (d,), people's parameters in logits (u, p)

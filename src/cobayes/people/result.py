@@ -172,10 +172,9 @@ class Fit:
         return self._likelihoods[depth]
 
     def at_best(self) -> Iterator[tuple[Likelihood, Positions, Array]]:
-        """Yield three values for every depth that is the best depth of some units.
+        """Group the units by their best depth, without empty groups.
 
-        The values are the likelihood of these units, their positions, and their free parameters,
-        (u, p).
+        Yields the likelihood, the positions and the free parameters (u, p) of each group's units.
         """
         best = self.arrays.best
         for number, depth in enumerate(self.family.depth):

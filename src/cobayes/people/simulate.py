@@ -118,7 +118,7 @@ def require_affordable_lessons(
         Time per response in seconds, in addition to the simulation.
     """
     size = sum(problem.model.matrix.size for problem in problems) / len(problems)
-    # Cut off, because the product of the user's counts may exceed the range of float64.
+    # The product of the user's counts may exceed the range of float64.
     num_rows = min(num_lessons * num_rounds, 10**300)
     require_affordable(
         f"{short_number(num_lessons)} lessons of {short_number(num_rounds)} rounds",

@@ -101,7 +101,7 @@ def filled(frame: pd.DataFrame, column: str) -> Any:
 
 
 def _is_unicode(cell: Any) -> bool:
-    """Tell whether a cell has no lone surrogate; pandas cannot group by a text with one."""
+    """Tell whether a cell has no lone surrogate; pandas cannot group texts that have one."""
     return not isinstance(cell, str) or not any("\ud800" <= letter <= "\udfff" for letter in cell)
 
 

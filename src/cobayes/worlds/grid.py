@@ -232,9 +232,9 @@ class GridWorld(World):
         return cls(*place, discount, walls=walls, actions=actions, slip=slip, reward=reward)
 
     def to_text(self, walker: Square | None = None) -> str:
-        """Return the board as text, as `from_text` reads it; a walker is shown as ``@``.
+        """Return a drawing of the board, in the signs of `from_text`; a walker is shown as ``@``.
 
-        A goal is drawn as the first letter of its label.
+        A goal is drawn as the first character of its label.
         """
         signs = {
             **dict.fromkeys(self.walls, "#"),

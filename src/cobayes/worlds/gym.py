@@ -144,7 +144,7 @@ class GridWorldEnv(gymnasium.Env):
         return {
             "square": np.array(self._path[-1], dtype=np.int64),
             "goal": self._goal,
-            # Rounding may raise a belief of one above one, the bound of the observation space.
+            # Rounding may raise a belief above 1, the bound of the observation space.
             "belief": np.clip(self._learner.belief, 0.0, 1.0),
         }
 

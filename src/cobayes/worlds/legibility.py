@@ -47,8 +47,8 @@ def plan_walk(
 ) -> Lesson:
     """Plan a walker's most probable walk to its goal.
 
-    With `SCBI` the plan is cooperative: of all walks of its length to the goal, it leads to the
-    watcher's highest belief in the goal. With `BI` it is literal: it depends only on the values of
+    With `SCBI` the plan is cooperative: no walk of the same length to the goal leads to a higher
+    belief of the watcher in this goal. With `BI` it is literal: it depends only on the values of
     the states.
 
     Parameters

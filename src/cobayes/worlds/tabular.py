@@ -182,8 +182,8 @@ def world_from_gymnasium(
     Parameters
     ----------
     env
-        An environment with a table ``env.unwrapped.P`` (state -> move -> list of probability, next
-        state, reward, is over), or the name of a registered environment.
+        An environment with a table ``env.unwrapped.P`` (state -> move -> list of (probability,
+        next state, reward, is over)), or the name of a registered environment.
     goals
         A mapping from the label of a goal to its state or list of states; or a list of states, each
         of which is a goal labelled by itself.

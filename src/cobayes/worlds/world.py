@@ -46,8 +46,8 @@ class World(Task):
     - Only the walker's own goal ends its walk; the other candidates are ordinary states.
     - A watcher sees the moves and the states, but uses only the moves as evidence. If a walk
       continues after a candidate goal, this is no evidence against that goal.
-    - Rules need positive entries. A state that cannot reach a goal has, instead of zero, one
-      millionth of the smallest value of the states that can.
+    - All values are positive: a state that cannot reach a goal has, instead of zero, one millionth
+      of the smallest value of the states that can.
 
     Parameters
     ----------
