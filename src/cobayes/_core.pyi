@@ -47,13 +47,13 @@ class Rule:
         A teacher draws from the likelihoods, whose columns sum to one. With ``in_logs`` return the
         log-likelihoods with which a learner updates its belief: the logarithms of the same numbers,
         except that with ``literal="truth"`` at depth 0 the columns are not normalised. ``gone``
-        has for each belief the data that are not available, as a set of bits, (k, 64-bit words).
+        has for each belief the set of data that are not available, (k, words of 64 bits).
         """
 
     def posteriors(
         self, log_beliefs: Array, gone: Sets | None = None, *, num_threads: int = 1
     ) -> tuple[Array, float, int]:
-        """Return beliefs (k, n, m) after each datum; NaN if no believed hypothesis allows it.
+        """Return beliefs after each datum, (k, n, m); NaN where no believed hypothesis allows it.
 
         The other two values are as in `respond`.
         """
@@ -101,7 +101,7 @@ def simulate(
 
     The result has "means" and "stds" of the learner's beliefs, (num_rounds + 1, m); "first_sure",
     for each round k = 0, 1, ... the number of lessons in which the belief in the hypothesis was at
-    least ``level`` for the first time after round k, then the number in which it never was;
+    least ``level`` for the first time after round k (last entry: the number in which it never was);
     "paths", the log-beliefs that were kept; "data" with ``keep_data``; "num_contradicted", the
     number of lessons with a datum that no believed hypothesis allows; "num_responses", the number
     of likelihoods that were computed; "num_failed", the number of likelihoods without a solution;
@@ -126,11 +126,11 @@ def teach(
     """Teach until the teacher's belief in the hypothesis exceeds ``level``, K learners at a time.
 
     All learners are shown the same data. ``goes_on`` has one value per learner. If it is true, a
-    teacher who is sure shows this learner more data, drawn from ``law``, until the learner is sure
-    of a hypothesis or has excluded the taught one. Return the last log-beliefs of the teacher,
-    (lessons, m), and of the learners, (K, lessons, m); the number of rounds and whether the teacher
-    was sure, (lessons,) each; and whether each learner's lesson ended, (K, lessons): the teacher
-    was sure and, with ``goes_on``, ``max_rounds`` more rounds were enough.
+    teacher who is sure shows this learner more data, drawn from the distribution ``law``, until the
+    learner is sure of a hypothesis or has excluded the taught one. Return the last log-beliefs of
+    the teacher, (lessons, m), and of the learners, (K, lessons, m); the number of rounds and
+    whether the teacher was sure, (lessons,) each; and whether each learner's lesson ended,
+    (K, lessons): the teacher was sure and, with ``goes_on``, ``max_rounds`` more were enough.
     """
 
 def couple(
@@ -147,7 +147,7 @@ def couple(
     seed: int,
     num_threads: int = 1,
 ) -> tuple[Array, Array, int]:
-    """Show the same data from ``law`` to two agents until one of them is sure of a hypothesis.
+    """Show two agents the same data, drawn from ``law``, until one is sure of a hypothesis.
 
     An agent is sure if a belief exceeds ``level``. Return the last log-beliefs of both, (pairs, m),
     and the number of pairs in which nobody was sure after ``max_rounds``. The random number of a
@@ -167,8 +167,8 @@ def exact_rounds(
     """Return means and variances of beliefs over all sequences of data, (num_rounds, m) each.
 
     A teacher of the hypothesis, who knows the learner's belief, draws the data. Data that lead to
-    the same posterior form a group. ``data`` has one datum of each group; ``copies`` has for each
-    group its probability divided by that of its datum in ``data``.
+    the same posterior form a group. ``data`` has one datum of each group; ``copies`` is the
+    probability of the group divided by that of this datum.
     """
 
 def random_rates(
@@ -212,8 +212,8 @@ def scaling_blocks(
     """Return the components and blocks of a table with zeros.
 
     Five values: the component of each row, (n,), and of each column, (m,), or -1 without one; an
-    array (m,) that begins with the block of each component; the number of components; and the
-    status, as in `scale`.
+    array (m,) whose first entries are the blocks of the components; the number of components; and
+    the status, as in `scale`.
     """
 
 def normalized(x: Array, slack: float, *, in_logs: bool = False) -> Array | None:

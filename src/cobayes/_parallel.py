@@ -17,7 +17,7 @@ _NANOSECONDS_PER_ROUND, _NANOSECONDS_PER_ENTRY = 40, 0.5
 # The number of cores that this process may run on.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
-# Upper limit on the number of threads: more than the cores of any computer.
+# Upper limit on the number of threads, above the number of cores of almost all computers.
 MOST_THREADS = 1024
 
 _chosen: int | None = None

@@ -16,7 +16,7 @@ from cobayes._output import html_table
 if TYPE_CHECKING:
     from cobayes.model import Model
 
-# Two columns, or two matrices, are proportional if their log ratios differ by at most this.
+# Tolerance of the log ratios of proportional columns and scaled matrices, and of equal priors.
 PROPORTIONAL_TOLERANCE = 1e-9
 
 Status = Literal["holds", "warning"]
@@ -155,7 +155,7 @@ def proportional_columns(matrix: NDArray[np.float64]) -> list[list[int]]:
 
 
 def first_equal(rows: NDArray[np.float64], tolerance: float) -> NDArray[np.intp]:
-    """Return for each row the position of an equal row, the same position for all equal rows.
+    """Return for each row the position of one row that represents all rows equal to it.
 
     Rows are equal when no entry differs by more than the tolerance; minus infinity equals only
     itself. Rows are sorted by their projections onto one direction, and only rows with nearly equal

@@ -41,7 +41,7 @@ class CobayesError(ValueError):
 
 
 class ConvergenceError(CobayesError):
-    """A computation did not reach its tolerance; a scaling's unconverged result is attached.
+    """A computation did not reach its tolerance; for a scaling, the unconverged result is kept.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ def unteachable(label: str, what: str) -> CobayesError:
     label
         The hypothesis.
     what
-        The distribution in which its probability is zero: "prior", "teacher's prior" or "belief".
+        The distribution in which its probability is zero, such as "prior" or "saved belief".
     """
     return CobayesError(
         f"the {what} in the hypothesis to teach, {label!r}, is zero; no data can ever raise it, "

@@ -63,7 +63,7 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
 
 
 def posteriors(matrix: Any, belief: Any) -> jax.Array:
-    """Return an SCBI learner's belief after every datum, as ``cobayes.SCBI.posteriors`` does.
+    """Return an SCBI learner's belief after each possible datum; see ``cobayes.SCBI.posteriors``.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def log_likelihood(
     Parameters
     ----------
     choices, problems, family, priors
-        As in `cobayes.people.LogLikelihood`; its ``names`` list the parameters in their order.
+        As in `cobayes.people.LogLikelihood`, whose ``names`` list the parameters in order.
 
     Returns
     -------

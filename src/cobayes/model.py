@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _TABLES = "give a list of rows, an array, a DataFrame, the name of a file, or 'example:gestures'."
 
-# Sums of entries below this number do not overflow.
+# Entries below this number can be added without overflow.
 LARGE = 1e290
 
 MatrixLike = Any

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EXAMPLE_PREFIX = "example:"
 
 Entries = tuple[NDArray[np.float64], list[str] | None, list[str] | None]
-"""A matrix with the labels of data and hypotheses; None if the file has no labels."""
+"""A matrix, the labels of data and those of hypotheses; labels missing in the file are None."""
 
 _LONGEST_NAME = 120
 
@@ -328,7 +328,7 @@ def _require_short_texts(file: Path, num_bytes: int) -> None:
 
 
 def _bytes_of_text(column: Any) -> int:
-    """Return the bytes of text in a dictionary-encoded column; a repeated text counts every time.
+    """Return the number of bytes of text in a dictionary-encoded column, counting repetitions.
 
     Columns without texts have 0 bytes.
     """

@@ -210,5 +210,5 @@ def require_entries(
                 f"the {line} of {kind} {name!r} is all zeros; expected a positive entry.",
                 "drop the datum, or give it a small number in every column, as cobayes.smooth does."
                 if kind == "datum"
-                else "add a datum that it allows, such as a null utterance.",
+                else "add a datum that the hypothesis allows, such as a null utterance.",
             )

@@ -186,5 +186,5 @@ def require_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0
         raise CobayesError(
             f"{kind.__name__} cannot be saved or made again: its settings() do not name the "
             f"parameter {lost[0]!r}, which would be lost.",
-            f"let settings() return {{{lost[0]!r}: its value}}, and all other parameters.",
+            f"let settings() return {{{lost[0]!r}: its value, ...}} with all parameters.",
         )

@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; the entry point that the installed command calls."""
+    """Run the command line; the installed command calls this function."""
     try:
         from cobayes.cli.app import app
 

@@ -15,7 +15,7 @@ from cobayes.lessons.teachers import TEACHERS
 from cobayes.plots.comparison import draw_comparison
 from cobayes.rules import BI, SCBI, Pragmatic, Rule
 
-# The most rows of the table of shares, and the width of its bars in characters.
+# The table of shares: its largest number of rows, and the width of its bars in characters.
 _ROWS, _BAR = 12, 16
 
 

@@ -44,10 +44,10 @@ def check(given: Given) -> int:
 
     The exit code is 0 if the counter-example is confirmed or proved, otherwise 1. It is confirmed
     if both estimates of the success rate lie at least six standard errors below the conjectured
-    bound. It is proved if an enclosure of the success rate lies below the bound, or if the witness
-    (a sequence of data) in the file shows that the success rate does. A certificate of small
-    perturbations is confirmed if the ratio of the failure rate to its conjectured upper bound, d /
-    theta(h), exceeds one by six standard errors.
+    bound. It is proved if an enclosure of the success rate, or the witness (a sequence of data) in
+    the file, shows that the success rate lies below the bound. A certificate of small perturbations
+    is confirmed if, in the limit, the ratio of the failure rate to its conjectured upper bound, d /
+    theta(h), exceeds one by at least six standard errors.
     """
     if given.file is None:
         hint = f"give a file, or one of: {', '.join(known_certificates())}."

@@ -29,9 +29,9 @@ WRITTEN = ("fit.csv", "trials.csv", "comparison.csv", "index.html")
 
 # The settings of a family whose value is one of several names, and these names.
 _NAMES = {"response": RESPONSES, "literal": ("likelihood", "truth")}
-# Help texts that differ from the docstring of a family, because Python calls accept more types.
+# Help texts that differ from the docstring of `people.Family`, which accepts more types.
 _TEXTS = {
-    "features": "A table with the columns problem and datum and a column of numbers for each "
+    "features": "A table with the columns problem and datum, and one column of numbers per "
     "feature, such as a cost. Without the column 'problem' the table is used for every problem.",
     "weights": "Weight of every feature: a number, or bounds.",
 }

@@ -98,11 +98,11 @@ class Given(SimpleNamespace):
 
     @functools.cached_property
     def rules(self) -> list[Rule]:
-        """The rules that the options name, on the task that they name; BI comes first."""
+        """The rules that the options name, with or without repeated data; BI comes first."""
         return self.rules_on(without_repeats(self.model) if self.no_repeats else self.model)
 
     def rules_on(self, task: Task) -> list[Rule]:
-        """Return the rules that the options name, each made from a task."""
+        """Return the rules that the options name, for a given task; BI comes first."""
         self.require_rule_options()
         shares = read_distribution(self.data_prior, task.model, "datum", name="data prior")
         if self.rule == "pragmatic":
@@ -165,7 +165,7 @@ class Given(SimpleNamespace):
 
 
 def load_matrix(text: str, epsilon: float | None = None) -> Model:
-    """Return the model of ``example:NAME`` or of a file."""
+    """Return the model of ``example:NAME`` or of a file; with `epsilon`, smoothed."""
     return as_model(text) if epsilon is None else smooth(text, epsilon)
 
 
@@ -261,7 +261,7 @@ def _number(text: str, name: str, known: tuple[str, ...] = ()) -> float:
 def check_folder(
     option: str, folder: Path, names: Iterable[str], sources: Iterable[str | Path | None]
 ) -> None:
-    """Raise an error if files written to a folder would overwrite a command's input."""
+    """Raise an error if `folder` is a file, or if files in it would overwrite the input."""
     if folder.exists() and not folder.is_dir():
         raise CobayesError(f"{folder} is a file; {option} needs a folder.")
     for name in names:
@@ -278,7 +278,7 @@ def _require_other(option: str, path: Path, sources: Iterable[str | Path | None]
 
 
 def _is_same_file(path: Path, other: Path) -> bool:
-    """Return whether two paths lead to the same file, possibly by links."""
+    """Return whether two paths lead to the same file, possibly through links."""
     try:
         return os.path.samefile(path, other)
     except (OSError, ValueError):

@@ -45,7 +45,7 @@ class Group(Command, click.Group):
 
 
 def command(*examples: str) -> Decorator:
-    """Return a decorator that makes a command of a function, whose docstring is the help text.
+    """Return a decorator that turns a function into a command; its docstring is the help text.
 
     The function has one argument, an `inputs.Given` with the user's options. It may return an exit
     code.

@@ -10,8 +10,7 @@ from cobayes.cli.inputs import Given
 from cobayes.lessons import Learner, Lesson, Teacher, plan_lesson, run_lesson
 from cobayes.plots.beliefs import draw_lessons
 
-# Widths in characters: of "0.1234 ", of a bar, and the smallest width for the strongest rival's
-# name.
+# Widths in characters: of "0.1234 ", of a bar, and (at least) of the strongest rival's name.
 _BELIEF, _BAR, _NAME = 7, 10, 4
 
 
@@ -27,7 +26,7 @@ _BELIEF, _BAR, _NAME = 7, 10, 4
 @options.data_prior
 @options.flag(
     "--best",
-    help="In each round choose the datum that raises the belief in the truth most (no drawing).",
+    help="Do not draw data: in each round choose the one that raises belief in the truth most.",
 )
 @options.no_repeats()
 @options.prior

@@ -40,8 +40,8 @@ _GAP = "    "
 )
 @options.path(
     "--board",
-    help="A text file with the board, instead of --width, --height and --goals: S is the start, # "
-    "a wall, . a free square, any other letter or digit a goal. Here walkers can also move down.",
+    help="A text file with a board on which walkers can also move down, instead of --width, "
+    "--height and --goals: S is the start, # a wall, . a free square, other letters or digits goals.",
 )
 @options.option("--goal", metavar="LABEL", help="The walker's goal (default: the first).")
 @options.rule("both")

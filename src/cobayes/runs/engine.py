@@ -130,8 +130,8 @@ def run_all(
 ) -> list[RunResult]:
     """Run several experiments on the same workers at once, each in its own folder.
 
-    Each result equals that of `run`. Use it for many small experiments: no worker is idle while an
-    experiment has unfinished shards.
+    Each result equals that of `run`. Use it for many small experiments: no worker is idle while any
+    experiment has shards that are not started.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def run_all(
     if executor is not None and jobs is not None:
         raise CobayesError(
             "both executor and jobs are given; an executor has its own number of workers.",
-            "leave out jobs; or leave out executor to start this number of processes.",
+            "leave out jobs; or leave out executor to start that number of processes.",
         )
     are_importable = all(_is_importable(plan.shard) for plan, _ in experiments)
     if executor is None and jobs is None and not are_importable:
@@ -332,7 +332,7 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
     outcome = future.result()
     if found := differences(outcome.versions, _versions_here()):
         raise RunError(
-            f"the worker {outcome.worker} may compute other results: {'; '.join(found)}.",
+            f"the worker {outcome.worker} may compute different results: {'; '.join(found)}.",
             "install the same versions on every worker.",
         )
     if outcome.packed is not None:
@@ -345,7 +345,7 @@ def _failure(work: _Work, key: Key, error: str) -> RunError:
     failure = RunError(
         f"shard {key[1]} of point {point.name!r} of {plan.name!r} failed {_ATTEMPTS} times, with "
         f"parameters {json.dumps(point.parameters)}, seed {plan.seed} and "
-        f"{point.samples_in(key[1])} samples; the last time: {error.strip().splitlines()[-1]}",
+        f"{point.samples_in(key[1])} samples; the last error: {error.strip().splitlines()[-1]}",
         "finished shards are kept; remove the cause and run the same command again.",
     )
     failure.add_note(error)  # the worker's traceback, which Python shows below ours

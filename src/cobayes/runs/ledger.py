@@ -323,7 +323,7 @@ class Ledger:
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    """Return sentences about the differences of two identities of plans, or sets of versions.
+    """Return sentences about the differences between two plans, or between two sets of versions.
 
     Parameters
     ----------
@@ -349,7 +349,7 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
 
 
 def _seal(number: int, content: bytes, seconds: float) -> bytes:
-    """Return a digest of a row and of its place in the plan."""
+    """Return a digest of a row: its key, its content and its seconds."""
     return hashlib.blake2b(f"{number} {seconds!r} ".encode() + content, digest_size=16).digest()
 
 

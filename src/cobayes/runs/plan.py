@@ -120,7 +120,7 @@ class Experiment:
     reduce
         ``f(left, right)`` joins the statistics of shards, in their order (default: the sum, name by
         name). None if statistics cannot be joined, such as a mean with its standard error; then
-        every point must be one shard.
+        every point must have one shard.
     version
         Change it if something changes that the code does not show, such as a data file; folders
         with shards of another version are refused.

@@ -74,9 +74,9 @@ class RunState(Result):
     def seconds_left(self) -> float:
         """Estimated time left; NaN without workers, or if a point has no finished shard.
 
-        A missing shard is assumed to take the mean time of its point's finished shards. If all
-        missing shards take w seconds and the longest of them c seconds, W workers need at most
-        w / W + (1 - 1 / W) c seconds, in whatever order they compute the shards (Graham, 1966).
+        A missing shard is assumed to take the mean time of its point's finished shards. If the
+        missing shards take w seconds in total and the longest takes c seconds, W workers need at
+        most w / W + (1 - 1 / W) c seconds, in whatever order they compute them (Graham, 1966).
         """
         unfinished = [point for point in self.points if point.num_done < point.num_shards]
         if not unfinished or self.num_workers == 0:
@@ -156,7 +156,7 @@ def state_of(ledger: Ledger, status: str, num_workers: int) -> RunState:
 
 
 def joined(states: Sequence[RunState]) -> RunState:
-    """Return the combined progress of several runs, in the parent folder of the first run."""
+    """Return several runs as one; its folder is the parent of the first run's folder."""
     if len(states) == 1:
         return states[0]
     found = {state.status for state in states}

@@ -1,4 +1,4 @@
-"""Sufficient statistics of shards as bytes, their sums, estimates from them, and results."""
+"""Statistics of shards: storing them as bytes, adding them, and estimating from them."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ class RunResult:
 
     @property
     def digest(self) -> str:
-        """A digest of all statistics; two results share it only if all bits of them are equal."""
+        """A digest of all statistics; two results share it only if all their bits are equal."""
         packed = b"".join(pack(point.statistics) for point in self.points)
         return hashlib.sha256(packed).hexdigest()
 
