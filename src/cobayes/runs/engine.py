@@ -332,7 +332,7 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
     outcome = future.result()
     if found := differences(outcome.versions, _versions_here()):
         raise RunError(
-            f"the worker {outcome.worker} may compute different results: {'; '.join(found)}.",
+            f"the worker {outcome.worker} may compute other results: {'; '.join(found)}.",
             "install the same versions on every worker.",
         )
     if outcome.packed is not None:
