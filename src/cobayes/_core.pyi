@@ -101,7 +101,7 @@ def simulate(
 
     The result has "means" and "stds" of the learner's beliefs, (num_rounds + 1, m); "first_sure",
     for each round k = 0, 1, ... the number of lessons in which the belief in the hypothesis was at
-    least ``level`` for the first time after round k (last entry: the number in which it never was);
+    least ``level`` for the first time after round k, and last the number in which it never was;
     "paths", the log-beliefs that were kept; "data" with ``keep_data``; "num_contradicted", the
     number of lessons with a datum that no believed hypothesis allows; "num_responses", the number
     of likelihoods that were computed; "num_failed", the number of likelihoods without a solution;
@@ -126,11 +126,11 @@ def teach(
     """Teach until the teacher's belief in the hypothesis exceeds ``level``, K learners at a time.
 
     All learners are shown the same data. ``goes_on`` has one value per learner. If it is true, a
-    teacher who is sure shows this learner more data, drawn from the distribution ``law``, until the
-    learner is sure of a hypothesis or has excluded the taught one. Return the last log-beliefs of
-    the teacher, (lessons, m), and of the learners, (K, lessons, m); the number of rounds and
-    whether the teacher was sure, (lessons,) each; and whether each learner's lesson ended,
-    (K, lessons): the teacher was sure and, with ``goes_on``, ``max_rounds`` more were enough.
+    teacher who is sure shows this learner more data, drawn from ``law``, until the learner is sure
+    of a hypothesis or has excluded the taught one. Return the last log-beliefs of the teacher,
+    (lessons, m), and of the learners, (K, lessons, m); the number of rounds and whether the teacher
+    was sure, (lessons,) each; and whether each learner's lesson ended, (K, lessons): the teacher
+    was sure and, with ``goes_on``, ``max_rounds`` more rounds were enough.
     """
 
 def couple(
@@ -147,7 +147,7 @@ def couple(
     seed: int,
     num_threads: int = 1,
 ) -> tuple[Array, Array, int]:
-    """Show two agents the same data, drawn from ``law``, until one is sure of a hypothesis.
+    """Show the same data from ``law`` to two agents until one of them is sure of a hypothesis.
 
     An agent is sure if a belief exceeds ``level``. Return the last log-beliefs of both, (pairs, m),
     and the number of pairs in which nobody was sure after ``max_rounds``. The random number of a
@@ -212,8 +212,8 @@ def scaling_blocks(
     """Return the components and blocks of a table with zeros.
 
     Five values: the component of each row, (n,), and of each column, (m,), or -1 without one; an
-    array (m,) whose first entries are the blocks of the components; the number of components; and
-    the status, as in `scale`.
+    array (m,) that begins with the block of each component; the number of components; and the
+    status, as in `scale`.
     """
 
 def normalized(x: Array, slack: float, *, in_logs: bool = False) -> Array | None:
