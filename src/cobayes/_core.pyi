@@ -47,13 +47,13 @@ class Rule:
         A teacher draws from the likelihoods, whose columns sum to one. With ``in_logs`` return the
         log-likelihoods with which a learner updates its belief: the logarithms of the same numbers,
         except that with ``literal="truth"`` at depth 0 the columns are not normalised. ``gone``
-        has for each belief the set of data that are not available, (k, words of 64 bits).
+        has for each belief the data that are not available, as a set of bits, (k, 64-bit words).
         """
 
     def posteriors(
         self, log_beliefs: Array, gone: Sets | None = None, *, num_threads: int = 1
     ) -> tuple[Array, float, int]:
-        """Return beliefs after each datum, (k, n, m); NaN where no believed hypothesis allows it.
+        """Return beliefs (k, n, m) after each datum; NaN if no believed hypothesis allows it.
 
         The other two values are as in `respond`.
         """
@@ -101,7 +101,7 @@ def simulate(
 
     The result has "means" and "stds" of the learner's beliefs, (num_rounds + 1, m); "first_sure",
     for each round k = 0, 1, ... the number of lessons in which the belief in the hypothesis was at
-    least ``level`` for the first time after round k, and last the number in which it never was;
+    least ``level`` for the first time after round k, then the number in which it never was;
     "paths", the log-beliefs that were kept; "data" with ``keep_data``; "num_contradicted", the
     number of lessons with a datum that no believed hypothesis allows; "num_responses", the number
     of likelihoods that were computed; "num_failed", the number of likelihoods without a solution;
@@ -167,8 +167,8 @@ def exact_rounds(
     """Return means and variances of beliefs over all sequences of data, (num_rounds, m) each.
 
     A teacher of the hypothesis, who knows the learner's belief, draws the data. Data that lead to
-    the same posterior form a group. ``data`` has one datum of each group; ``copies`` is the
-    probability of the group divided by that of this datum.
+    the same posterior form a group. ``data`` has one datum of each group; ``copies`` has for each
+    group its probability divided by that of its datum in ``data``.
     """
 
 def random_rates(
