@@ -16,7 +16,7 @@ from cobayes._output import html_table
 if TYPE_CHECKING:
     from cobayes.model import Model
 
-# Tolerance of the log ratios of proportional columns and scaled matrices, and of equal priors.
+# Tolerance in log ratios (proportional columns, scaled matrices) and in probabilities (priors).
 PROPORTIONAL_TOLERANCE = 1e-9
 
 Status = Literal["holds", "warning"]

@@ -159,7 +159,7 @@ def import_optional(module: str, extra: str, purpose: str):
 
 
 def unteachable(label: str, what: str) -> CobayesError:
-    """Return the error about a hypothesis to teach whose prior is zero.
+    """Return the error about teaching a hypothesis whose prior is zero.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ class UnknownExampleError(CobayesError, KeyError):
 class ExampleLibrary(Mapping[str, Example]):
     """A read-only mapping from names to examples; iterating gives the names.
 
-    Names without special characters, for shells, are accepted, too: ``M1`` means ``M_1`` and
+    Names that need no quotation marks in a shell are accepted, too: ``M1`` means ``M_1`` and
     ``M1p`` means ``M'_1``.
     """
 

@@ -2,8 +2,8 @@
 
 Values are computed by the native core on the host (`jax.pure_callback`); derivatives are
 written in JAX, so ``jax.grad``, ``jit`` and ``vmap`` work, and samplers such as those of NumPyro
-and BlackJAX can use them. Switch on ``jax_enable_x64``: JAX uses single precision by default.
-The module needs JAX (``pip install '.[jax]'``).
+and BlackJAX can use the functions. Switch on ``jax_enable_x64``: JAX uses single precision by
+default. The module needs JAX (``pip install '.[jax]'``).
 """
 
 from __future__ import annotations

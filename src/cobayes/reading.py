@@ -62,7 +62,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     CobayesError
-        The file is missing, empty, ragged, or a cell is not a finite number >= 0; the
+        The file is missing, empty or ragged, or a cell is not a finite number >= 0; the
         message names the file and the cell.
 
     Examples

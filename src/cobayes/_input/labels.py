@@ -25,7 +25,7 @@ SUM_SLACK = 1e-3
 
 
 def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple[str, ...]:
-    """Return the user's labels as texts; raise an error if two are equal or their number is wrong.
+    """Return the user's labels as texts; raise an error if their number is wrong or two are equal.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ def with_decimal_point(cell: str) -> str:
 
 
 def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Cells:
-    """Separate the first row and the first column from the numbers, if they are labels.
+    """Separate the first row and the first column, if they contain labels, from the numbers.
 
     A table that starts with a number has no labels. Otherwise the first row contains the labels of
     the hypotheses and the first column those of the data. A first column that contains only numbers

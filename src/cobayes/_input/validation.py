@@ -160,7 +160,7 @@ def subclasses(kind: type[Any]) -> Iterator[type[Any]]:
 
 
 def lost_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0) -> list[str]:
-    """Return the parameters of the constructor that `settings()` omits.
+    """Return the constructor's parameters that `settings()` omits.
 
     Parameters
     ----------

@@ -32,9 +32,8 @@ COMMANDS = {
 }
 """The commands and their descriptions, in the order of the help text.
 
-For a new command, add its name here, and a function of that name with the decorator
-`options.command` to a module of `cobayes.cli`: the module of the same name, or the module that
-`MODULES` gives for it.
+For a new command, add its name here. Add to a module of `cobayes.cli` a function of that name with
+the decorator `options.command`; the module is named after the command, or as `MODULES` says.
 """
 MODULES = {
     "info": "describe",
@@ -73,7 +72,7 @@ class Application(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command without click's empty line at Ctrl-C."""
+        """Run a command; unlike click, print no empty line at Ctrl-C."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:

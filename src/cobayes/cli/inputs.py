@@ -41,7 +41,7 @@ class Given(SimpleNamespace):
     context
         The running command.
     typed
-        Its arguments and options. The files to write are checked here: the folder of each must
+        Its arguments and options. The files to write are checked: the folder of each must
         exist, and none may also be an input.
     """
 

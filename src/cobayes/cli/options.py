@@ -20,7 +20,7 @@ Bounds = tuple[float, float]
 
 
 class Command(click.Command):
-    """A command whose help shows examples without line breaks."""
+    """A command whose help does not wrap the lines of examples."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the command line; an error without a hint refers to the --help of this command."""

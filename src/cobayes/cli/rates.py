@@ -32,8 +32,8 @@ def rates(given: Given) -> None:
     """Show the asymptotic rates: the growth of the log-odds of the truth per round.
 
     The table has a row for each taught hypothesis: the rate of each rule, in nats (natural
-    logarithms) per round, and the rival that determines the rate: the other hypothesis that is
-    hardest to exclude.
+    logarithms) per round, and the rival that determines the rate (the other hypothesis that is
+    hardest to exclude).
     """
     model, rules = given.model, given.rules_on(given.model)
     chosen = range(model.num_hypotheses) if given.hypothesis is None else [given.target]

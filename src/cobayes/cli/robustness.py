@@ -34,7 +34,7 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
     between=(0.0, 2.0),
     metavar="DISTANCE",
     default=0.05,
-    help="The most dangerous prior is searched among those at this Euclidean distance from the "
+    help="Search for the most dangerous prior among those at this Euclidean distance from the "
     "assumed prior.",
 )
 @options.lessons(10_000, "Number of lessons for each prior.")
@@ -42,7 +42,7 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
 @options.seed()
 @options.smooth
 @options.as_json
-@options.plot(" of the most dangerous directions, or a map of priors for three hypotheses")
+@options.plot(" of the most dangerous directions (for three hypotheses, a map of priors)")
 def robustness(given: Given) -> None:
     """Measure the success rate if the teacher assumes a wrong prior of the learner.
 

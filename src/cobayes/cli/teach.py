@@ -26,7 +26,7 @@ _BELIEF, _BAR, _NAME = 7, 10, 4
 @options.data_prior
 @options.flag(
     "--best",
-    help="Do not draw data: in each round choose the one that raises belief in the truth most.",
+    help="In each round choose the datum that raises belief in the truth most, not a random one.",
 )
 @options.no_repeats()
 @options.prior

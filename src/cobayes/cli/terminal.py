@@ -119,7 +119,7 @@ def show_table(
         A line above the table.
     columns
         Heading of each column, and ">" for numbers (right-justified) or "<" for text. In a narrow
-        terminal headings of numbers are broken into lines and text is wrapped; if that is not
+        terminal headings above numbers are broken into lines and text is wrapped; if that is not
         enough, the table is wider than the terminal. If all headings are empty, none is printed.
     rows
         The cells.

@@ -40,8 +40,8 @@ _GAP = "    "
 )
 @options.path(
     "--board",
-    help="A text file with a board on which walkers can also move down, instead of --width, "
-    "--height and --goals: S is the start, # a wall, . free, any other letter or digit a goal.",
+    help="Instead of --width, --height and --goals, a text file with a board, on which walkers can "
+    "also move down: S is the start, # a wall, . free, any other letter or digit a goal.",
 )
 @options.option("--goal", metavar="LABEL", help="The walker's goal (default: the first).")
 @options.rule("both")

@@ -249,7 +249,7 @@ def _versions_here() -> dict[str, str]:
 
 
 def _compute(works: list[_Work], executor: Executor, tell: Callable[[RunState], object]) -> None:
-    # First one shard of every point, so that the time left is known early. The last point comes
+    # Begin with one shard of every point, so that the time left is known early. Take the last point
     # first: it is often the most expensive, and no long shard should remain at the end.
     keys = [(work, key) for work in works for key in work.todo]
     keys.sort(key=lambda item: (item[1][1], len(item[0].experiment.points) - item[1][0]))

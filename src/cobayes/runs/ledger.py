@@ -2,7 +2,7 @@
 
 Rows are added in transactions, so that a killed process loses at most the shards that were not yet
 committed. The process that works on a run holds SQLite's write lock on the file, which the
-operating system frees when that process ends. Others can read meanwhile.
+operating system frees when that process ends. Other processes can read meanwhile.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ class Ledger:
                 raise RunError(
                     f"{str(self.path.parent)!r} holds another run{made}: "
                     f"{'; '.join(found[:4] + more)}.",
-                    "choose another folder, or run it with the original settings and code, "
+                    "choose another folder, or continue that run with its own settings and code, "
                     "or start over with --fresh (fresh=True), which deletes it.",
                 )
             failure.pop_all()

@@ -28,7 +28,7 @@ def pack(statistics: Statistics) -> bytes:
     Parameters
     ----------
     statistics
-        Names to numbers or arrays of numbers.
+        Numbers or arrays of numbers, by name.
     """
     expected = 'a dict of numbers or arrays of numbers, such as {"count": 1000, "total": total}'
     instance(statistics, Mapping, "the result of the shard function", expected)
