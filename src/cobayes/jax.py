@@ -41,7 +41,7 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
     matrix
         (n, m), not negative: an array, nested lists or a `Model`.
     row_sums, column_sums
-        (n,) and (m,), with equal totals; by default ones, and n / m each.
+        (n,) and (m,), with equal totals; by default 1 for each row, and n / m for each column.
 
     Returns
     -------
