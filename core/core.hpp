@@ -143,7 +143,7 @@ struct Kernels {
   // Teach `count` lessons until the teacher is sure, and show their data to every learner, each with its own rule and
   // prior.
   void (*teach)(const TeachingPlan&, void* teacher, uint64_t first, int count, const TeachingEnds&, const Stop&);
-  // Show `count` pairs of a teacher and a learner the same data; return the number of pairs in which nobody was sure at the end.
+  // In each of `count` pairs show teacher and learner the same data; return the number of pairs in which nobody was sure at the end.
   int (*couple)(const TeachingPlan&, void* teacher, void* learner, const double* learner_logs, uint64_t first, int count, double* taught,
                 double* believed, const Stop&);
   // Add the moments (rounds_left, 1 + 2 m) of the beliefs after all sequences of data that start at the given beliefs. If `child_logs` is

@@ -14,7 +14,7 @@ inline constexpr double SMALLEST = 1e-70, LARGEST = 1e70;
 // The smallest pivot that newton.hpp accepts, relative to the sum of its column. A pivot is the mass that a group of columns shares with
 // the others. Its inverse, at most 1000, multiplies the rounding errors of 1e-16, so that errors stay below the default tolerance 1e-12.
 inline constexpr double WEAK_COUPLING = 1e-3;
-inline constexpr double ROUNDING = 1e-15;  // relative rounding error of a factor, about 5 units in the last place; the least reported error
+inline constexpr double ROUNDING = 1e-15;  // relative rounding error of a factor, about 5 units in the last place; the smallest error reported
 
 // Points to the flag of the call that this thread works for. Ctrl-C sets the flag; long loops check it.
 inline thread_local const std::atomic<bool>* stop_flag = nullptr;
@@ -177,7 +177,7 @@ struct Scalings {
   Grid column_sum, factor, row;  // c (m), w (m), u (n)
   Array<double> error;           // estimated relative error of the factors; infinite if no solution was found
   Array<int> iterations;         // sweeps and Newton steps
-  Array<int> same;               // the problem whose solution this one takes (solver.hpp): its own index, or an earlier one
+  Array<int> same;               // index of the problem whose solution is copied (solver.hpp): its own or an earlier one
 
   void resize(const Problem& problem, int count) {
     size = count;
@@ -194,7 +194,7 @@ inline bool has_normal_factors(const Problem& p, const Scalings& s, int k) {
   for (int i = 0; i < p.n; ++i) found &= p.row_sum(i) == 0.0 || is_normal(s.row.at(k)[i * W]);
   return found;
 }
-// Whether the factors of problem k lead to its sums up to 1e-6. After an overflow a method may report convergence wrongly.
+// Whether the factors of problem k meet its sums, to a relative error of 1e-6. After an overflow a method may report convergence wrongly.
 inline bool meets_sums(const Problem& p, const Scalings& s, int k) {
   const double *u = s.row.at(k), *w = s.factor.at(k), *c = s.column_sum.at(k);
   bool found = true;

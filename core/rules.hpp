@@ -151,7 +151,7 @@ class Recursion final : public Rule {
   }
   const double* flipped_level(int k) const { return flipped.get() + (level(k) - levels.get()); }
 
-  // Compute W lessons side by side. `is_fine` is false for those with a sum out of range, which need logarithms.
+  // Compute the responses of W lessons. `is_fine` is false for lessons with a sum out of range, which need logarithms.
   void recurse(const Beliefs& beliefs, const int* asked, int count, Gone gone, Responses& out) {
     for (int lane = 0; lane < W; ++lane) {
       const int k = asked[lane < count ? lane : 0];
@@ -210,7 +210,7 @@ class Recursion final : public Rule {
     return largest + logarithm(sum);
   }
 
-  // Compute one lesson in logarithms, into its own table.
+  // Compute one lesson's response in logarithms, into its own table.
   void recurse_in_logs(const Beliefs& beliefs, int k, Gone gone, Responses& out) {
     const size_t size = size_t(n) * m;
     out.own[k] = int(out.own_logs.size() / size);

@@ -22,7 +22,7 @@ class OpenLessons {
   }
   int size() const { return int(lesson.size()); }
 
-  // Show data to the agents: in round k, `draw(at, k, data)` chooses them for NATIVE slots from slot `at` on. The lesson in a slot
+  // Show data to the agents: in round k, `draw(at, k, data)` chooses the data for NATIVE slots from slot `at` on. The lesson in a slot
   // ends after k rounds if `is_done(slot, k)`. `finish(slot, k)`, which stores the result of the lesson, is then called, and the lesson
   // in the last slot moves into the slot that became free. After `max_rounds` rounds `finish` is called for every lesson that has not
   // ended; return the number of these lessons.

@@ -293,7 +293,7 @@ class BlockFinder {
       out.column_label[j] = best;
     }
   }
-  // A column whose sum tends to zero goes to the block with the lowest ratio, and there to the component from which most
+  // A column whose sum tends to zero goes to the block with the lowest ratio, and there to the component from which the most
   // columns can be reached (if several: the one with the first row). A row whose sum tends to zero gets its mass from the block with
   // the highest ratio, there from the component that reaches the fewest columns (if several: the last).
   void attach() {

@@ -128,7 +128,7 @@ class Rule(ABC):
         return self._checked(self.core.respond(log_beliefs, in_logs=True, num_threads=threads))
 
     def _checked(self, answer: tuple[Array, float, int]) -> Array:
-        """Return the core's values, or raise an error if their error exceeds the tolerance."""
+        """Return the core's values; raise `ConvergenceError` if they are too inaccurate."""
         values, error, iterations = answer
         if not error <= self.tolerance:
             raise not_converged(error, self.tolerance, iterations)
@@ -342,7 +342,7 @@ class Rule(ABC):
         if not isinstance(other, Rule):
             return NotImplemented
         own, theirs = self.settings(), other.settings()
-        # A rule with parameters that settings() does not return equals only itself.
+        # If settings() does not return all parameters, the rule is equal only to itself.
         if self is other or (self.core is None and lost_settings(type(self), own, num_given=1)):
             return self is other
         return (type(self), self.task, own) == (type(other), other.task, theirs)

@@ -96,7 +96,7 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
     ----------
     rule
         A rule; a matrix of any kind or a task, for which `SCBI` is made; or the class or the name
-        of a rule, such as "scbi" or "SCBI", which is then made from `matrix`.
+        of a rule, such as "scbi" or "SCBI": the rule is then made from `matrix`.
     matrix
         The data-by-hypotheses matrix for a class or a name.
     **settings

@@ -163,8 +163,8 @@ class SCBI(NativeRule):
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`.
 
-        If another hypothesis allows data that are impossible under this one, the teacher of the
-        other hypothesis chooses only such data.
+        If another hypothesis allows data that are impossible under `hypothesis`, the teacher of the
+        other one chooses only such data.
         """
         if not self.is_scbi:
             return super().at_certainty(hypothesis)
@@ -277,8 +277,8 @@ class Pragmatic(NativeRule):
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`."""
         if self.depth == math.inf:
             return SCBI(self.model, data_prior=self.data_prior).at_certainty(hypothesis)
-        # Other hypotheses have almost no belief, but are not ruled out: if one of them allows data
-        # that this hypothesis rules out, its teacher chooses only such data.
+        # Other hypotheses have almost no belief, but are not ruled out: the teacher of one that
+        # allows data impossible under `hypothesis` chooses only such data.
         logs = np.full(self.model.num_hypotheses, -_DOUBT)
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
         response = self.respond(logs)

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 # The largest tolerance of SCBI; larger tolerances are replaced by it. A larger tolerance would save
 # almost no time, and the true error may be several times the estimated error.
 LOOSEST = 1e-9
-# Tolerance for the column sums of a custom rule's likelihood, which must be one.
+# Tolerance for the column sums, which must be one, of a custom rule's likelihood.
 COLUMN_SLACK = 1e-6
 
 
@@ -102,7 +102,7 @@ def not_converged(
     Parameters
     ----------
     error
-        The largest estimated error; infinite where no solution was found.
+        The largest estimated error; infinite if a solution was not found.
     tolerance
         The required tolerance.
     iterations

@@ -39,7 +39,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScalingBlocks:
-    """The blocks of a non-negative matrix scaled to given sums, the highest ratio first.
+    """The blocks of a non-negative matrix scaled to given sums, in order of decreasing ratio.
 
     Attributes
     ----------
@@ -163,8 +163,8 @@ def explain(
     data, hypotheses
         The labels.
     words
-        What the sentence calls the share of these hypotheses in the total of the column sums: for
-        one hypothesis, and for several.
+        What the sentence calls the share of hypotheses in the total of the column sums: for one
+        hypothesis, and for several.
     """
     unplaced = np.flatnonzero((blocks.column_labels < 0) & (column_sums > 0.0))
     if len(unplaced):

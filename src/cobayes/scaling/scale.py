@@ -68,7 +68,7 @@ class ScalingResult:
         Estimated relative error of the row and column factors, from the measured rate of
         convergence or from the last Newton step.
     factors : ndarray
-        `column_scaling` divided by the column sums; defined where a column sum is zero, too.
+        `column_scaling` divided by the column sums; also defined where a column sum is zero.
     data, hypotheses : tuple of str or None
         The labels, if the input had labels.
 
@@ -299,7 +299,7 @@ def _infeasible_error(
     return InfeasibleError(
         f"{_place(item)}no matrix with these zeros has these sums: {text}",
         "change the sums, replace zeros that are not intended, or pass on_failure='return' for the "
-        "limit that has the column sums.",
+        "limit, which has the column sums.",
         result,
     )
 

@@ -255,8 +255,8 @@ def _read_costs(costs: ArrayLike, model: Model) -> Array:
     table = as_floats(costs, copy=True, name="costs")
     if table.shape != (n, n):
         raise CobayesError(
-            f"the costs have the shape {table.shape}; expected {(n, n)}, from the last datum to "
-            "the next."
+            f"the costs have the shape {table.shape}; expected {(n, n)}, from the last datum "
+            "(rows) to the next (columns)."
         )
     if np.isnan(table).any() or (table == -np.inf).any():
         raise CobayesError("the costs contain NaN or minus infinity.", "use inf to forbid a move.")

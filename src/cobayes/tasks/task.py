@@ -167,7 +167,7 @@ class Task(ABC):
     def __eq__(self, other: object) -> bool:
         if self is other or type(other) is not type(self) or type(self).settings is Task.settings:
             return self is other
-        # A task with parameters that settings() does not return equals only itself.
+        # If settings() does not return all parameters, the task is equal only to itself.
         own = self.settings()
         return not lost_settings(type(self), own) and _listed(own) == _listed(other.settings())
 
@@ -258,7 +258,7 @@ OWN_TASKS = ("cobayes.tasks.", "cobayes.worlds.", "cobayes.lessons.")
 
 
 def class_name(task: Task) -> str:
-    """Return the name of a task's class, from which `task_from_settings` finds it."""
+    """Return the name by which `task_from_settings` finds a task's class."""
     return f"{type(task).__module__}.{type(task).__name__}"
 
 
