@@ -447,7 +447,7 @@ class LimitCheck(Result):
 
     @property
     def standard_errors(self) -> float:
-        """The ratio in the limit minus one, in standard errors."""
+        """By how many standard errors the ratio in the limit exceeds one."""
         return (self.limit.value - 1.0) / self.limit.stderr
 
     @property

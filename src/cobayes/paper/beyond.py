@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 LEARNER_PRIOR = (1 / 5, 1 / 3, 7 / 15)
 PROMISED = 0.6
-"""Conjecture 5.3's lower bound, in total variation, on success on M_1 with `LEARNER_PRIOR`."""
+"""Conjecture 5.3's lower bound, in total variation, on success for M_1 and `LEARNER_PRIOR`."""
 
 SIZES = (-1.5, -3.0, -10.0, -30.0, -60.0, -90.0, -150.0)
 """Decimal logarithms of the L1 distances between the teacher's and the learner's prior."""
@@ -135,7 +135,7 @@ def _rounds_needed(
 def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
     """Return a learner's belief in the truth after 0, 1, ... rounds, for three kinds of data.
 
-    "drawn": the mean belief, data drawn by the learner's own rule; "chosen": data that are best for
+    "drawn": data drawn by the learner's own rule (mean belief); "chosen": data that are best for
     this rule and number of rounds; "borrowed": data that are best for another rule.
     """
     model = examples[TEACHERS_MATRIX].model

@@ -46,7 +46,7 @@ def recompute() -> pd.DataFrame:
     bayes, cooperative = BI(model), SCBI(model)
     first = scale(model, np.ones(2), 2 * UNIFORM).matrix
     after_bayes, after_scbi = bayes.update(UNIFORM, "d_1"), cooperative.update(UNIFORM, "d_1")
-    # The supplement scales the likelihood of round 1 again; the limit is the same.
+    # The supplement scales the likelihood of round 1 instead of M; the limit is the same.
     second = scale(cooperative.likelihood(UNIFORM), np.ones(2), 2 * after_scbi).matrix
     likelihoods = [cooperative.likelihood(belief) for belief in (UNIFORM, after_scbi)]
     rows = (

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 GUESS = {"a": 0.5, "c": 1.5, "b": 0.1, "d": -0.3}
-"""The values of the four parameters that the authors propose."""
+"""The authors' values of the four parameters."""
 
-_CLOSE = 0.1  # "≈": the largest accepted error in -ln(1 - P): about 10 % of 1 - P
+_CLOSE = 0.1  # "≈": the largest accepted error in -ln(1 - P), about 10 % of 1 - P
 
 
 # --- Numbers ---------------------------------------------------------------------------------
@@ -61,8 +61,8 @@ class FormulaFit:
         Standard deviation of the formula's own error in -ln(1 - P), estimated from the residuals;
         zero if the sampling errors explain the residuals.
     chi_square, guess_chi_square : float
-        Sum of squared residuals, in units of sampling errors, with the parameters of a fit without
-        `misfit` and with the authors' parameters.
+        Sum of squared residuals, in units of sampling errors: for the parameters of a fit without
+        `misfit`, and for the authors' parameters.
     chance, guess_chance : float
         The p-values of these two sums: the probability of a larger sum if the formula were exact.
     num_points : int

@@ -36,7 +36,7 @@ TREND_DISCOUNTS = (0.2, 0.3, 0.5, 0.7, 0.85)
 SHIFT = 0.1
 """Absolute difference of the learner's and the teacher's discount in the paper's right panel."""
 
-# The shortest walk to A on the paper's board that goes left first, then up.
+# On the paper's board, the shortest walk to A that goes left first, then up.
 TO_THE_GOAL = ("left", "left", "left", "up", "up")
 SURE_LEVEL = 0.95
 # Smaller differences, absolute or relative, are rounding errors.
@@ -141,7 +141,7 @@ def grid_shard(parameters: dict[str, Any], _: np.random.SeedSequence, __: int) -
 
 
 def belief_after(rule: Rule, moves: Sequence[str], scale: str = "belief") -> float:
-    """Return a watcher's belief in the first goal after some moves, or its log-odds."""
+    """Return, after some moves, a watcher's belief in the first goal, or its log-odds."""
     learner = Learner(rule)
     for move in moves:
         learner.observe(move)
@@ -185,8 +185,8 @@ def board_trend(reading: Reading, discounts: Sequence[float], shift: float) -> d
     """Return the quantities of Figure 6's panels for each board and discount, (sizes, discounts).
 
     The gap is SCBI's belief in the true goal after the walk minus BI's, or the same for log-odds.
-    The error of the teacher (see `misjudgement`) is the mean over all walks of two moves if the
-    walk is "left, up"; for other walks it is the error after the walk itself.
+    If the reading's walk is "left, up", the error of the teacher (see `misjudgement`) is the mean
+    over all walks of two moves; otherwise it is the error after the reading's walk.
     """
     shape = (len(reading.sizes), len(discounts))
     found = {name: np.zeros(shape) for name in ("gap", "SCBI_difference", "BI_difference")}
@@ -353,7 +353,7 @@ def _panel_data(result: RunResult, name: str) -> pd.DataFrame:
 
 
 def _trends_data(trends: Mapping[str, Mapping[str, Array]]) -> pd.DataFrame:
-    """Return a row for each reading, size of the board and discount."""
+    """Return a row for each reading, board size and discount."""
     import pandas as pd
 
     tables = []

@@ -50,7 +50,7 @@ def splitting_experiment(context: Context) -> Experiment:
     from a population of 256 matrices. At any scale there are at least ten estimates, from which a
     standard error is computed, each from at least 128 matrices. The largest size is linear in the
     logarithm of the scale; up to scale 0.0005 (`QUICK_SQUARES / PAPER_SQUARES`), the sizes are
-    those of quick.
+    those of quick scale.
     """
     estimates = context.setting("num_estimates", context.count(20, at_least=10, quick=10))
     particles = context.setting("num_particles", context.count(256, at_least=128, quick=128))
@@ -168,7 +168,7 @@ class Population:
     Notes
     -----
     The scores follow from two numbers of each column h, mean_d(log M_dh) and sum_d(M_dh log M_dh),
-    and from two tables of pairs of columns, whose second axis is that of the matrices:
+    and from two tables of pairs of columns, with the matrices on the second axis:
     ``cross[j, :, h]`` is sum_d(M_dh log M_dj), and ``ratio[j, :, h]`` is
     log(sum_d(M_dj / M_dh)) - mean_d(log M_dj). The first axis is j because the scores need extremes
     over j; this order of the axes is twice as fast at 50 x 50.
@@ -197,7 +197,7 @@ class Population:
         return self.lines[1].transpose(0, 2, 1)
 
     def resample(self, level: float) -> Array:
-        """Fill groups with copies of their members above the level; return their former shares."""
+        """Fill groups with copies of members above the level; return the share above it before."""
         num_groups, group_size = self._shape
         chosen, shares = [], np.zeros(num_groups)
         for group, scores in enumerate(self.scores):

@@ -56,8 +56,8 @@ _SECONDS_PER_PAIR = 2e-10
 _SHARD_SECONDS = 1.5
 
 # Our limits for words that the paper does not quantify.
-_STRAIGHT = 0.25  # "straight": largest relative difference of the slopes over the two halves
-_SLOWLY = 0.5  # "slowly": least ratio of E at the last size to E at the first
+_STRAIGHT = 0.25  # "straight": largest accepted relative difference of slopes over the two halves
+_SLOWLY = 0.5  # "slowly": smallest accepted ratio of E at the last size to E at the first
 _MEAN_LIMIT = 0.003  # the largest accepted difference of means, in nats per round
 
 # The paper saw no exception among its square matrices from n = 18 on.
@@ -217,7 +217,7 @@ def _judge_order(
 
 
 def _judge_slow_decay(ten: pd.DataFrame) -> Claim:
-    """Judge the claim that E decays slowly with m, by the ratio of E at the last and first size."""
+    """Judge the claim that E decays slowly with m, by E at the last size over E at the first."""
     first, last = ten.iloc[0], ten.iloc[-1]
     left = last.advantage / first.advantage
     noise = math.hypot(*(row.advantage_stderr / row.advantage for row in (first, last)))

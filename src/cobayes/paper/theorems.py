@@ -173,7 +173,7 @@ def _shard_of_mixtures(given: Numbers, count: int, rng: Generator) -> Numbers:
 
 
 def _shard_of_atoms(_: Numbers, __: int, rng: Generator) -> Numbers:
-    """Count different beliefs after one to four rounds of SCBI.
+    """Count the distinct beliefs after one to four rounds of SCBI.
 
     The matrices are a random matrix and one in which two rows are proportional.
     """

@@ -41,7 +41,7 @@ _SETTINGS: dict[Kind, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Effort:
-    """The number of lessons, and the number of learners of each kind with their largest distances.
+    """The number of lessons and, for each kind of learners, their number and largest distance.
 
     Attributes
     ----------

@@ -91,7 +91,7 @@ def judge_single_sequences(found: Found, source: str) -> Claim:
     count = learners.num_lessons
     spread = learners.success_stderr * np.sqrt(count - 1)
     # The variance of the sd s of N beliefs is about (m4 - s^4) / (4 N s^2), with m4 the fourth
-    # central moment; for numbers between 0 and 1 m4 is at most s^2.
+    # central moment; for numbers between 0 and 1, m4 is at most s^2.
     reach = family_quantile(len(spread)) * np.sqrt((1.0 - spread**2) / (4 * count))
     numbers = {"spread": spread, "at": name_of(learners, spread), "reach": reach.max()}
     text = words("single sequences", source=source, limit=MUCH_MORE_STABLE, **numbers)

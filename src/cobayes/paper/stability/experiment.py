@@ -163,7 +163,7 @@ def success_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[s
 
 
 def success_rates(context: Context, cases: Sequence[Case]) -> list[CaseRates]:
-    """Run each case as a separate run, which all figures that show this case share."""
+    """Run each case separately; all figures that show a case share its run."""
     plans = [(stability_experiment(context, case), case.folder) for case in cases]
     results = zip(cases, context.run_all(plans), strict=True)
     return [_case_rates(context, case, result[case.name]) for case, result in results]
@@ -273,7 +273,7 @@ def _fit_cone(rates: CaseRates) -> dict[str, Any]:
     fall = falls.mean(axis=0)
     speeds = both_ends @ fall
     slow, fast = int(speeds.argmin()), int(speeds.argmax())
-    # Sampling errors may make the lowest speed negative; then this speed is used instead.
+    # Sampling errors may make the lowest speed negative; then `least` is used instead.
     least = 1e-3 * speeds[fast]
     # Errors by the jackknife, because the ratio of means is not the mean of the batches' ratios.
     count = len(falls)
@@ -295,7 +295,7 @@ def _fit_cone(rates: CaseRates) -> dict[str, Any]:
 
 
 def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
-    """Return the excess of success rates over a bound in standard errors; zero if below it.
+    """Return, in standard errors, the excess of success rates over a bound; zero if below it.
 
     Notes
     -----
@@ -309,7 +309,7 @@ def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
 
 
 def excess_below(learners: pd.DataFrame, bound: Array) -> Array:
-    """Return the shortfall of success rates from a bound in standard errors; see `excess_above`.
+    """Return, in standard errors, the shortfall of success rates from a bound; see `excess_above`.
 
     The success rate is `success_high`, the upper bound for infinitely long sequences.
     """
