@@ -114,7 +114,7 @@ READINGS = (
 def grid_experiment(context: Context) -> Experiment:
     """Return the experiment of Figure 6, which uses no random numbers."""
     shift = context.setting("shift", SHIFT)
-    # The learners' discounts, the teacher's minus and plus `shift`, stay between 0.01 and 0.99.
+    # The learners' discounts (the teacher's minus and plus `shift`) stay between 0.01 and 0.99.
     shifted = DISCOUNTS[(DISCOUNTS - shift > 0.01) & (DISCOUNTS + shift < 0.99)]
     given: dict[str, Any]
     given = {"posteriors": {"discounts": DISCOUNTS}, "misjudgement": {"discounts": shifted}}

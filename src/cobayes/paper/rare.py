@@ -197,7 +197,7 @@ class Population:
         return self.lines[1].transpose(0, 2, 1)
 
     def resample(self, level: float) -> Array:
-        """Fill groups with copies of members above the level; return the share above it before."""
+        """Fill each group with copies of its members above the level; return their shares in it."""
         num_groups, group_size = self._shape
         chosen, shares = [], np.zeros(num_groups)
         for group, scores in enumerate(self.scores):

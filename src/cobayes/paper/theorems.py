@@ -99,7 +99,7 @@ def theorem_experiment(context: Context, models: Models) -> Experiment:
 
 
 def without_relevant(model: Model, hypothesis: int, rule: str) -> Array:
-    """Return the uniform prior over all hypotheses but the one that determines the rate."""
+    """Return the uniform prior over all hypotheses except the one that determines the rate."""
     count = model.num_hypotheses
     rates = np.full(count, np.inf)
     for other in set(range(count)) - {hypothesis}:
@@ -354,7 +354,7 @@ def judge_destinations(result: RunResult) -> Claim:
 
 
 def judge_mixtures(found: Numbers) -> Claim:
-    """Judge the claim that BI does not converge to a true distribution over several hypotheses."""
+    """Judge the claim that BI does not converge to the truth if this is a mixture of hypotheses."""
     (low,), (high,) = share_intervals([int(found["away"])], [int(found["count"])])
     numbers = {"low": low, "high": high, "limit": _ALMOST_ALL, "num_rounds": MIXTURE_ROUNDS}
     text = words("mixtures", found=found, **numbers)

@@ -146,7 +146,7 @@ def distance_grid(found: Found, _: int) -> Figures:
 
 
 def column_panels(found: Found, _: int) -> Figures:
-    """Return the panels of Figure 5: all changes of a column, and the disc around it enlarged."""
+    """Return the panels of Figure 5: all changes of a column, and its disc enlarged."""
     figures = {}
     for rates in found:
         for width, suffix in ((None, ""), (215.0, "-enlarged")):
