@@ -197,7 +197,10 @@ class Population:
         return self.lines[1].transpose(0, 2, 1)
 
     def resample(self, level: float) -> Array:
-        """Fill each group with copies of its members above the level; return their shares in it."""
+        """Fill each group with copies of its members above the level.
+
+        Return, for each group, the share of members that were above the level.
+        """
         num_groups, group_size = self._shape
         chosen, shares = [], np.zeros(num_groups)
         for group, scores in enumerate(self.scores):
