@@ -133,7 +133,7 @@ class Learner:
         self._response = None
 
     def follow(self, teacher: Learner) -> None:
-        """Copy the part of the task's state that both agents see from the teacher."""
+        """Copy from the teacher the part of the task's state that both agents see."""
         task = self.rule.task
         seen = instance(teacher, Learner, "the teacher", "an agent").task.seen_part(teacher.state)
         if self.outcomes:

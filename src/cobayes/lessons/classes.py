@@ -160,7 +160,7 @@ class ClassTeacher(Teacher):
         """Update the weights with the hypothesis that a learner named, and return them.
 
         By Bayes' formula, each weight is multiplied by the probability of the answer, given the
-        learner's belief, `sharpness` and `lapse`, and the weights are normalised.
+        learner's belief, `sharpness` and `lapse`; then the weights are normalised.
         """
         named = find(answer, self.rule.model.hypotheses, "hypothesis")
         logs = np.array([self.sharpness * learner.log_belief for learner in self.learners])

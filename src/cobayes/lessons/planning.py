@@ -61,8 +61,8 @@ def plan_lesson(
         The learner's prior; uniform by default.
     look_ahead
         The number of rounds to look ahead. The search is exact: it follows every sequence of data
-        except those that are proved not to be the best. The work grows exponentially with this
-        number.
+        except those that are proved not to be the best. The work grows exponentially with
+        `look_ahead`.
 
     Returns
     -------
@@ -93,7 +93,7 @@ class Planner(Teacher):
     rule, hypothesis, prior, learner_rule, look_ahead
         As for `plan_lesson`.
     num_rounds
-        The length of the lesson, which limits the search; None if it has no fixed length.
+        The length of the lesson, which limits the search; None if the length is not fixed.
     data
         Positions of data to show first, before any search.
     """

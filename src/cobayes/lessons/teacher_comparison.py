@@ -147,7 +147,7 @@ def compare_teachers(
     questions: Sequence[Any] | None = None,
     rng: Any = None,
 ) -> TeacherComparison:
-    """Compare ways of choosing data by the number of rounds until a learner is sure of the truth.
+    """Compare how many rounds each way of choosing data needs until a learner is sure of the truth.
 
     Parameters
     ----------

@@ -184,7 +184,7 @@ class Pair:
         return data, True
 
     def _ask(self, questions: Sequence[Any] | None) -> Array:
-        """Return the beliefs in the truth of a learner that asks questions (active learning).
+        """For a learner that asks questions (active learning), return the beliefs in the truth.
 
         In every round it asks the question with the highest mutual information of answer and
         hypothesis. The answer is drawn from the matrix, and the learner uses Bayes' formula.

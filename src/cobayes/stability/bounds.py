@@ -1,4 +1,4 @@
-"""Bounds on the success rate that follow from the priors: proved bounds and Conjecture 5.3."""
+"""Bounds on the success rate, computed from the priors: proved bounds and Conjecture 5.3."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def conjectured_success(
     hypothesis: SupportsIndex | str,
     distance: Distance = "euclidean",
 ) -> float:
-    """Return Conjecture 5.3's lower bound on the success rate; it may be negative.
+    """Return Conjecture 5.3's lower bound, which may be negative, on the success rate.
 
     Parameters
     ----------

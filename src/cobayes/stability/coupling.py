@@ -178,8 +178,8 @@ def coupling(
         The learner's actual rule and prior (default: what the teacher assumes).
     level
         A pair is finished when either agent's belief in some hypothesis exceeds this level. That
-        agent ends at the hypothesis; the other agent ends at each hypothesis with the probability
-        of its current belief.
+        agent ends at the hypothesis; the other agent's current belief is the probability
+        that it ends at each hypothesis.
     max_rounds
         The largest number of rounds of a pair.
     rng

@@ -1,4 +1,4 @@
-"""An interval that is proved to contain the success rate, without sampling.
+"""An interval that is proved, without sampling, to contain the success rate.
 
 Let t and l be the teacher's and the learner's belief in the taught hypothesis h after some data. If
 the data are independent draws from the data prior, t and l are martingales that end at zero or one,

@@ -44,7 +44,7 @@ class Robustness(Result):
     bounds : tuple of float
         The `success_bounds` of the two priors, which are proved for SCBI agents.
     directions : ndarray
-        Directions in which the learner's prior was moved, of length one, (k, m).
+        Unit vectors: the directions in which the learner's prior was moved, (k, m).
     distances : ndarray
         Distances by which the prior was moved, (k,): the radius, or less at the simplex's border.
     moved_priors : ndarray

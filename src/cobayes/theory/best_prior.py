@@ -12,7 +12,7 @@ with equality at s = sum_i p_i z_ij. Each right-hand side is a linear upper boun
 linear programme over all cuts found so far gives a new p. The programme's multipliers give an
 upper bound on the rate of every data prior.
 
-On a table with zeros, the teacher of h shows the data that h allows in proportion to p, and only
+On a table with zeros, the teacher of h shows, in proportion to p, the data that h allows, and only
 hypotheses that allow exactly these data are rivals of h. If hypotheses allow different data, their
 rates depend on different parts of p, and the mean rate is not concave. Each set of hypotheses that
 allow the same data (a "pattern") has its own best data prior. The mean of the best rates is an

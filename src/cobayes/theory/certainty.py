@@ -135,7 +135,7 @@ def empirical_rate(
     num_rounds, num_lessons
         The numbers of rounds and of lessons. Log-beliefs do not underflow in long lessons.
     burn_in
-        The round from which the slope is measured (default: half of the rounds).
+        The round from which the slope of the log-odds is measured (default: half of the rounds).
     prior
         The common prior (default: uniform).
     rng
@@ -149,7 +149,7 @@ def empirical_rate(
     Notes
     -----
     Theorems 3.2 (BI) and 3.6 (SCBI): log(theta(h) / (1 - theta(h))) / k tends to the rate. The rate
-    is estimated by the slope between two late rounds, on which early rounds have no influence.
+    is estimated by the slope between two late rounds, so that early rounds have no influence.
 
     The log-odds are determined by the rival that is hardest to tell from the truth. If two rivals
     are nearly equally hard, either may be the harder one for thousands of rounds, and the slope is
@@ -395,13 +395,13 @@ def mean_overshoot(shares: Array, steps: Array) -> float:
     With H the first positive value of the walk (its ladder height) this is
     ``E H**2 / (2 E H)``; for walks on a lattice it is the mean over all levels. The walk below zero
     is computed on a grid; each step is divided between two grid points so that its mean is kept. A
-    mean step below LEAST_DRIFT root-mean-square steps is raised to this value: such walks would
-    need large grids, and their overshoot hardly depends on the mean step.
+    mean step below LEAST_DRIFT root-mean-square steps is raised to this value: otherwise the
+    grid would be large, and the overshoot hardly depends on the mean step.
 
     Parameters
     ----------
     shares, steps
-        The possible steps, whose mean is positive, and their probabilities, (n,) each.
+        The probabilities of the possible steps, and these steps, (n,) each; the mean is positive.
     """
     mean = float(shares @ steps)
     square = float(shares @ steps**2)

@@ -196,7 +196,7 @@ def check_invariants(
 
     Notes
     -----
-    The first two are the lemmas in the supplement's proof of Theorem 3.5; the others are
+    The first two invariants are the lemmas in the supplement's proof of Theorem 3.5; the others are
     Proposition 5.1 and its proof.
 
     Examples

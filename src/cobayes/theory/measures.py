@@ -144,7 +144,7 @@ class AtomicMeasure:
         rule
             The rule of teacher and learner; a matrix means `SCBI(matrix)`.
         hypothesis
-            The true hypothesis, by position or label; its belief must be positive in every atom.
+            The true hypothesis, by position or label; every atom must give it a positive belief.
 
         Notes
         -----
@@ -185,13 +185,13 @@ class AtomicMeasure:
         distribution
             A distribution over data, the same for all beliefs (default: the rule's data prior,
             which is uniform unless it was given). "predictive" is the learner's predictive
-            distribution. "even" is the distribution closest to the data prior that the table's
-            zeros allow at the learner's belief: the row sums of `scaling_blocks`.
+            distribution. "even": of the distributions that the table's zeros allow at the learner's
+            belief, the one closest to the data prior (the row sums of `scaling_blocks`).
 
         Notes
         -----
         Psi_D^L of Section 5 of the paper. Under SCBI "predictive" and "even" are the same
-        distribution (the data prior if there are no zeros); the belief is then a martingale.
+        distribution (the data prior if there are no zeros); under it the belief is a martingale.
         """
         own = in_every_round(as_rule(rule))
         if isinstance(distribution, str) and distribution == "predictive":

@@ -110,8 +110,8 @@ def relevant_hypothesis(
 ) -> int | NDArray[np.intp]:
     """Return the rival that is hardest to tell from the hypothesis that is taught.
 
-    The rate depends only on the columns of these two hypotheses: a small perturbation of another
-    column does not change it.
+    The rate depends only on the columns of these two hypotheses: a small perturbation of any other
+    column does not change the rate.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def m_sharp(rule: SCBI | MatrixLike, hypothesis: SupportsIndex | str) -> Array:
     -------
     ndarray
         The likelihood, (n, m). Columns sum to one; the column of the hypothesis is the data prior,
-        restricted to its possible data.
+        restricted to the data that the hypothesis allows.
 
     Notes
     -----
