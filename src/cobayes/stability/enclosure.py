@@ -14,8 +14,8 @@ The left side is rounded down, the right side up. Errors of the scaling are boun
 scaled matrix S is the exact scaling to some belief, which follows from the column factors v of S.
 The error e is the distance of this belief from the intended one in Hilbert's projective metric. In
 a round e grows to at most e / (1 - c), where c is the smaller of two numbers. The first is
-Dobrushin's coefficient of the Markov chain A^T B from hypotheses to data and back, where A and B
-are S with normalised columns and with normalised rows. The second is Birkhoff's bound
+Dobrushin's coefficient of the Markov chain A^T B from hypotheses to data and back, where A is S
+with normalised columns, and B is S with normalised rows. The second is Birkhoff's bound
 tanh(D / 4)^2, with D the largest log cross-ratio of the matrix. docs/beyond.md has the proofs.
 """
 
@@ -192,8 +192,8 @@ class _Leaves(NamedTuple):
     log_weights, rounds : ndarray
         The logarithm of a leaf's probability under the data prior, and its depth, (a,).
     taught, believed : ndarray
-        The beliefs of teacher and learner, (a, m'), each over the m' hypotheses with a positive
-        prior of that agent.
+        The beliefs of teacher and learner, (a, m'), each over the m' hypotheses that have a
+        positive prior for that agent.
     taught_errors, believed_errors : ndarray
         Bounds on the distances of these beliefs from the exact ones, in Hilbert's metric, (a,).
     """

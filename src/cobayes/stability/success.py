@@ -193,9 +193,9 @@ def success_rate(
     -----
     Definition 5.2 and Proposition 5.1: the success rate is the learner's mean belief when the
     teacher is sure, up to ``1 - level``. On tables with zeros, and with different data priors, the
-    proposition does not hold: a teacher who is sure then continues until the learner is sure, too,
-    or has excluded the taught hypothesis. If teacher or learner follow another rule than SCBI, the
-    value is the learner's mean belief when the teacher stops.
+    proposition does not hold; in these cases a sure teacher continues until the learner is sure,
+    too, or has excluded the taught hypothesis. If teacher or learner follow another rule than SCBI,
+    the value is the learner's mean belief when the teacher stops.
 
     Examples
     --------

@@ -270,7 +270,8 @@ def check_invariants(
             tolerance,
         ),
         Invariant(
-            f"the mean ratio of another belief to that in {name!r} {constancy} while it is taught",
+            f"while {name!r} is taught, the mean ratio of the belief in another hypothesis to that "
+            f"in {name!r} {constancy}",
             "proof of Theorem 3.5",
             float(drift),
             tolerance,
