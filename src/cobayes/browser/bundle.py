@@ -26,7 +26,7 @@ def read(path: str) -> str:
 
 
 def bundle(entry: str) -> str:
-    """Return a module and all modules that it imports as one script without exports.
+    """Return one script, without exports, of a module and all modules that it imports.
 
     Parameters
     ----------

@@ -306,7 +306,7 @@ def _image(text: str, folder: Path, images: dict[str, Path]) -> str:
     path = folder / text
     if ":/" in text or path.suffix.lower() not in IMAGE_TYPES or not path.is_file():
         raise CobayesError(
-            f"the image {text[:80]!r} is not a file in {folder.absolute()} that can be shown.",
+            f"the image {text[:80]!r} is not an image file in {folder.absolute()}.",
             f"give a local file ({', '.join(IMAGE_TYPES)}) or a data URI (data:image/...).",
         )
     known = [name for name, source in images.items() if source == path]

@@ -133,7 +133,7 @@ def plot_belief_bars(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the learner's belief after every round as one stacked bar.
+    """Draw the learner's belief after every round as a stacked bar.
 
     The taught hypothesis is the lowest part of each bar, in blue; the datum that was shown is
     written below the bar. With more than 12 hypotheses, those with the lowest beliefs are drawn as
@@ -203,7 +203,7 @@ def plot_belief_curves(
     Parameters
     ----------
     lessons
-        A lesson, a list of lessons, or a mapping from names for the legend to lessons. Instead of a
+        A lesson, a list of lessons, or a mapping from legend names to lessons. Instead of a
         lesson, an array of beliefs of shape (rounds + 1, m) is accepted, too.
     hypothesis
         Draw the belief in this hypothesis (default: the taught hypothesis).

@@ -15,7 +15,7 @@ from cobayes.plots.house import COLORMAP, axes_or_new, color_limits, shorten_lab
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# The most rows and columns for which entries are written, and the most of either with labels.
+# Up to these numbers of rows and columns entries are written; up to the last, labels.
 _MAX_WRITTEN_ROWS, _MAX_WRITTEN_COLUMNS, _MAX_NAMED = 12, 8, 40
 
 
@@ -66,7 +66,7 @@ def plot_matrix(
         write_values = rows <= _MAX_WRITTEN_ROWS and columns <= _MAX_WRITTEN_COLUMNS
     if instance(write_values, (bool, np.bool_), "write_values", "True, False or None"):
         for (i, j), value in np.ndenumerate(model.matrix):
-            # Large values have light colours in cividis, on which black text is readable.
+            # In cividis, large values have light colours, on which black text is readable.
             color = "black" if value - low > 0.55 * (high - low) else "white"
             ax.text(j, i, f"{value:.3g}", ha="center", va="center", fontsize="small", color=color)
     if title is not None:

@@ -102,7 +102,7 @@ def plot_calibration(calibration: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     ax.fill_between(
         predicted, low, high, color=BLUE, alpha=0.2, linewidth=0, label="95 % of replicated data"
     )
-    # These lines show the band if there is only one bin, which has no area to fill.
+    # With only one bin the band has no area to fill; these lines show it.
     ax.vlines(predicted, low, high, color=BLUE, alpha=0.35, linewidth=1)
     outside = (observed < low) | (observed > high)
     for flags, colour, label, marker in (
@@ -118,7 +118,7 @@ def plot_calibration(calibration: pd.DataFrame, *, ax: Axes | None = None) -> Ax
 
 
 def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None = None) -> Axes:
-    """Draw the estimates of one parameter with their intervals, in order of size.
+    """Draw the estimates of one parameter in order of size, with their intervals.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def plot_shrinkage(
     """Draw the estimates of people in a group against the separate estimates of each person.
 
     If the responses of a person carry little information, the estimate in the group is closer to
-    the group's median than the separate maximum-likelihood estimate.
+    the group's median than the separate maximum-likelihood estimate is.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def plot_informative(trials: pd.DataFrame, num_trials: int = 20, *, ax: Axes | N
     trials
         The result of `cobayes.people.informative`.
     num_trials
-        The largest number of trials that are drawn.
+        Draw at most this number of trials.
     ax
         The axes to draw on; None makes a new figure.
 

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = None) -> Axes:
-    """Draw success rates, ± 2 standard errors, after the changes of prior that reduce them most.
+    """Draw success rates, ± 2 standard errors, for the most harmful changes of prior.
 
     Parameters
     ----------
     result
         The result of `robustness`.
     most
-        The largest number of directions that are drawn.
+        Draw at most this number of directions.
     ax
         The axes to draw on; None makes a new figure.
 

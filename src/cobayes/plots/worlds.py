@@ -81,7 +81,7 @@ def plot_world(
         color = WALL if square in world.walls else "white"
         _draw_square(ax, square, facecolor=color, edgecolor=FAINT, linewidth=0.8)
     row, column = world.start
-    # The label of the start is in a corner of its square that the walk does not cross.
+    # The start is labelled in a corner of its square; the walk does not cross this corner.
     down, right = (path[1][0] - row, path[1][1] - column) if len(path) > 1 else (0, 0)
     x, ha = (0.4, "right") if right < 0 else (-0.4, "left")
     y, va = (-0.4, "top") if down > 0 else (0.4, "bottom")
@@ -94,7 +94,7 @@ def plot_world(
         _write_goal(ax, *square, label, None if belief is None else level)
     _draw_path(ax, path, list(world.goals.values()))
     ax.set(aspect="equal", xlim=(-0.55, world.width - 0.45), ylim=(world.height - 0.45, -0.55))
-    ax.set_anchor("S")  # unused height is above the board, below the title
+    ax.set_anchor("S")  # leaves unused height between the title and the board
     ax.set_axis_off()
     if title:
         ax.set_title(title, fontsize=11, color=INK)

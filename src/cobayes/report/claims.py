@@ -232,15 +232,15 @@ def judge_agreement(
     expected
         The claimed values.
     within
-        The largest difference that is accepted; one number, or one per value.
+        The largest accepted difference; one number, or one per value.
     what
         The quantity's name.
     unit
         Unit of the limit, with a space before it if one is needed.
     chi_square
-        The χ² statistic and its degrees of freedom if the values depend on each other, such
-        as Pearson's for shares of one total (default: the sum of ((value - expected) / stderr)²
-        over the values, which are then assumed to be independent).
+        If the values depend on each other: the χ² statistic, such as Pearson's for shares of one
+        total, and its degrees of freedom (default: the sum of ((value - expected) / stderr)² over
+        the values, which are then assumed to be independent).
     **texts
         See `judge_interval`.
 

@@ -138,7 +138,7 @@ def save_section(
     formats
         Some of `FORMATS`. SVG or PNG is written in any case, for the page.
     key
-        Digest of the section's code and choices, which `build_report` compares.
+        Digest of the section's code and choices, by which `build_report` detects changes.
     """
     folder.mkdir(parents=True, exist_ok=True)
     downloads = [

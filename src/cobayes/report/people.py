@@ -80,7 +80,7 @@ def fit_recipes(
 
 
 def shown_comparison(comparison: Comparison) -> pd.DataFrame:
-    """Return the name of each model, and the columns of a comparison that readers need."""
+    """Return the name of each model, and those columns of a comparison that readers need."""
     table = comparison.table.filter(list(HEADINGS)).rename(columns=HEADINGS)
     table.insert(0, "model", table.index.astype(str))
     return table

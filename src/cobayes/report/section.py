@@ -42,8 +42,8 @@ class Picture:
     name : str
         The file's name without suffix, unique within the section.
     figure : matplotlib Figure or str
-        The drawing, which takes the whole width of the page if it is wider than 6 inches; or HTML
-        that is inserted into the page unchanged, such as a live figure of the studio.
+        The drawing; one wider than 6 inches takes the whole width of the page. Or HTML that is
+        inserted into the page unchanged, such as a live figure of the studio.
     caption : str
         One or two sentences below the drawing, as Markdown.
     alt : str
@@ -102,7 +102,7 @@ class Section:
         Paragraphs of Markdown, pictures and tables, in order. Consecutive pictures are side by
         side if the page is wide enough.
     data : mapping of str to DataFrame
-        Numbers for readers to download, by the name of their CSV file without suffix; see
+        Numbers for readers to download, by the name of the CSV file without suffix; see
         `data_frame`.
     downloads : mapping of str to str
         Further files that the builder has written to ``Context.folder``: name and description.
@@ -189,7 +189,7 @@ def written_section(
     values
         The value of each ``{{ name }}``.
     figures
-        The drawing, or the HTML of a live figure, of each image.
+        The drawing, or the HTML of a live figure, for each image.
     data
         The DataFrame of each ``## Numbers: name``.
     **fields
@@ -447,8 +447,9 @@ class Recipe:
     summary : str
         A description of one line.
     build : callable or str
-        A function of a `Context` that returns a `Section`. Or the name of a module that has such
-        a function ``build``, or ``"module:function"``, which is imported when the section is built.
+        A function that takes a `Context` and returns a `Section`. Or the name of a module that has
+        such a function ``build``, or ``"module:function"``; the module is imported when the section
+        is built.
     is_opening : bool
         Whether the page shows it before the claims.
 

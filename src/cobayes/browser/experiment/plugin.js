@@ -1,8 +1,8 @@
 /**
  * plugin-cobayes: a jsPsych 8 plugin. One trial is one round of a lesson with an artificial partner.
  *
- * The person learns from a teacher that follows BI, a pragmatic rule or SCBI and adapts to the person's
- * answers, or teaches a learner that follows one of these rules. All rounds of a lesson share one `Lesson` object.
+ * Either the person learns from a teacher that follows BI, a pragmatic rule or SCBI and adapts to the person's
+ * answers, or the person teaches a learner that follows one of these rules. All rounds of a lesson share one `Lesson` object.
  */
 import { button, digits, h, put } from "../page/dom.js";
 import { toCsv } from "../page/tables.js";

@@ -70,7 +70,7 @@ export function ratingForm({ problem, hypothesisOrder }, texts, send) {
       input.classList.add("touched");
       check();
     };
-    // A click on the handle keeps the value in the middle; it is a response, too.
+    // A click on the handle is a response, too, although the value stays in the middle.
     for (const event of ["input", "click"]) input.addEventListener(event, touch);
     inputs[j] = input;
     const ends = h("span", { class: "cobayes-ends" }, h("span", {}, texts.low), h("span", {}, texts.high));

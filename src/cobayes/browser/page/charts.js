@@ -226,7 +226,7 @@ function makeDraggable(root, size, corners, onDrag) {
   });
 }
 
-/** Shares of the three corners at a point, kept inside and away from the edges. */
+/** Shares of the three corners at a point; the point is kept inside, away from the edges. */
 function barycentric([px, py], [[ax, ay], [bx, by], [cx, cy]]) {
   const area = (by - cy) * (ax - cx) + (cx - bx) * (ay - cy);
   const a = ((by - cy) * (px - cx) + (cx - bx) * (py - cy)) / area;

@@ -33,7 +33,7 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** The children of an element without null, undefined and false; names in texts get subscripts. */
+/** The children of an element, without null, undefined and false; names in texts get subscripts. */
 const content = (children) =>
   children
     .flat()

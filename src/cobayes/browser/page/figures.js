@@ -1,4 +1,4 @@
-/** Figures with a caption that can be saved as SVG or PNG, and files to download. */
+/** Figures, with captions, to save as SVG or PNG; files to download. */
 import { button, h, put } from "./dom.js";
 
 /** Style properties that are copied into a saved drawing. */

@@ -1,4 +1,4 @@
-/** Python code that computes with cobayes what a view shows. */
+/** Python code that uses cobayes to compute what a view shows. */
 import { lessonsAt, probabilities } from "./lesson_data.js";
 import { walk } from "./view_grid.js";
 import { gameOf } from "./view_play.js";

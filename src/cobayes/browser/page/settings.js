@@ -88,7 +88,7 @@ export function settingsPanel(store) {
   return { element, update };
 }
 
-/** Sliders for weights with sum one, which can be typed as well; `floor(k)` is the smallest value of weight k. */
+/** Sliders for weights with sum one; weights can also be typed. `floor(k)` is the smallest value of weight k. */
 function weightSliders({ title, hint, names, values, onChange, floor = () => 0 }) {
   const list = h("div", { class: "weights" });
   const reset = h("button", { type: "button", class: "quiet", on: { click: () => onChange(null) } }, "make uniform");

@@ -163,7 +163,7 @@ function splitLine(line, separator) {
 /** A cell without the apostrophe that `toCsv` sets before what looks like a formula. */
 const unguarded = (cell) => cell.trim().replace(/^'(?=[=+\-@\t\r])/, "");
 
-/** Names, numbered where they are missing. */
+/** Names; a letter and a number replace a missing name. */
 function labels(names, count, letter) {
   return Array.from({ length: count }, (_, k) => (names[k] ?? "").slice(0, MAX_LABEL) || `${letter}${k + 1}`);
 }

@@ -250,5 +250,5 @@ function randomTable({ rows, columns, seed, zeros }) {
   return { data: names(rows, "d"), hypotheses: names(columns, "h"), matrix };
 }
 
-/** The width of a column of names in letters, at most 16; longer names scroll inside their field. */
+/** The width, in letters, of a column of names: at most 16; longer names scroll inside their field. */
 const longest = (list) => String(Math.min(16, Math.max(...list.map((name) => name.length))));

@@ -6,7 +6,7 @@
  * the true hypothesis, the learner multiplies its belief by the row of the datum. `BI` is plain Bayes,
  * `Pragmatic` a recursion of finite depth, `SCBI` its limit. Tables may have zeros.
  *
- * It does not read files, check labels, or handle large tables. Beyond about 100 rows and 50 columns use the Python
+ * This module does not read files, check labels, or handle large tables. Beyond about 100 rows and 50 columns use the Python
  * package `cobayes`, which is compiled and also has exact distributions, stability, planning and fits to
  * people's choices. Every number agrees with Python's to 1e-10, and the same seed gives the
  * same draws: `new Random(6)` is NumPy's `np.random.SFC64(6)`.

@@ -9,7 +9,7 @@ import { makeRule } from "./rules.js";
  *   dataPrior?: number[] | null, noRepeats?: boolean, numRounds?: number, numLessons?: number,
  *   seed?: number, level?: number}} settings A plain object, so that it can be sent to a worker.
  *   `rule`: the settings of `makeRule`.
- * @param {(done: number) => void} [onProgress] Called after every 20 lessons with their number so far.
+ * @param {(done: number) => void} [onProgress] Called after every 20 lessons with the number of finished lessons.
  * @returns {{mean: number[], low: number[], high: number[], std: number[], reached: number[], share: number[]}}
  *   Per round: mean, 10 % and 90 % quantile and standard deviation of the belief in the truth, and the
  *   share of lessons that have reached the level; per lesson: the round in which it reached the level (Infinity: never).

@@ -66,7 +66,7 @@ export class GridWorld {
   }
 
   /**
-   * Steps from every square to this one.
+   * Steps from every square to the given one.
    * @type {(square: Square) => number[]}
    */
   #stepsTo([row, column]) {

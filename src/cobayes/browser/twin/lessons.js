@@ -4,7 +4,7 @@ import { toLogs } from "./rules.js";
 
 /** @typedef {import("./rules.js").Rule} Rule */
 
-/** A learner: a rule, and a belief that is updated by it. */
+/** A learner: a rule, and a belief that the rule updates. */
 export class Learner {
   /**
    * @param {Rule} rule
@@ -83,7 +83,7 @@ export class Teacher extends Learner {
     this.choice = choice;
   }
 
-  /** @returns {number[]} The distribution from which it draws a datum; zeros if no datum is left. */
+  /** @returns {number[]} The distribution from which the teacher draws a datum; zeros if no datum is left. */
   get distribution() {
     return this.rule.answer(this.logBelief, this.dataPrior).map((row) => Math.exp(row[this.hypothesis]));
   }

@@ -1,5 +1,5 @@
 /**
- * Seeded random numbers that are NumPy's: `new Random(6)` gives the numbers of
+ * The same seeded random numbers as NumPy's: `new Random(6)` gives the numbers of
  * `np.random.Generator(np.random.SFC64(6)).random()`, so that Python can repeat a lesson that was drawn here.
  */
 

@@ -119,7 +119,7 @@ function solve(kernel, r, weights, start) {
 }
 
 /**
- * Compute at v: den, the ratios of column sums to their targets, and the largest absolute logarithm of a ratio.
+ * Compute, at v: the denominators `den`, the ratios of column sums to their targets, and the largest absolute logarithm of a ratio.
  * @type {(kernel: Float64Array, r: Float64Array, weights: Float64Array, v: Float64Array) => Point}
  */
 function evaluate(kernel, r, weights, v) {
