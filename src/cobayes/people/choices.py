@@ -43,8 +43,8 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
         A mapping from name to matrix or task; a folder of model files, in which the problem
         ``p`` is a file such as ``p.csv``; or one file, matrix or task for all responses.
     priors
-        A mapping from a problem's name to its prior ("*" for a problem without a name); or a table,
-        or the name of a file, with the columns problem, hypothesis and prior. Uniform by default.
+        A mapping from a problem's name to its prior ("*" for a problem without a name); or a table
+        (or file) with the columns problem, hypothesis and prior. Uniform by default.
     """
     if isinstance(problems, (str, Path)):
         problems = _from_path(problems)
@@ -322,7 +322,7 @@ def read_numbers(
         Whether problems may be missing from the table.
     """
     of_priors = kind == "hypothesis"
-    # The name of the index is the name of the table in messages.
+    # Messages call the table by the name of its index.
     frame = read_frame(table).rename_axis("priors" if of_priors else "features")
     columns = [name for name in frame.columns if name not in ("problem", kind)]
     columns = ["prior"] if of_priors else columns

@@ -49,7 +49,7 @@ class Recovery:
         ``lapse_low`` and ``lapse_high``, from the fit at the true depth.
     confusion : DataFrame
         Rows are true depths, columns estimated depths (those with the highest likelihood). Each row
-        has the shares of its people and sums to one.
+        has the shares of the people with this true depth, and sums to one.
     coverage : DataFrame
         One row per free parameter. ``num_identified`` is the number of people for whom the
         parameter is identified. For these people, ``coverage`` is the share of intervals that
@@ -116,10 +116,11 @@ def recover(
     num_rounds, num_lessons
         Responses per lesson, and lessons per person and problem.
     parameters
-        A mapping from name to the true value of all people, or to a range from which true values
-        are drawn uniformly. Default ranges: rationality 1 to 6, lapse 0 to 0.2, sharpness and inner
-        rationality 0.5 to 3, prior temperature 0.5 to 2, noise 0.05 to 0.3, weights -2 to 2. Values
-        and ends of ranges outside of the family's bounds are replaced by the nearest bound.
+        A mapping from parameter to its true value, equal for all people, or to a range from which
+        true values are drawn uniformly. Default ranges: rationality 1 to 6, lapse 0 to 0.2,
+        sharpness and inner rationality 0.5 to 3, prior temperature 0.5 to 2, noise 0.05 to 0.3,
+        weights -2 to 2. Values and ends of ranges outside of the family's bounds are replaced by
+        the nearest bound.
     confidence
         Confidence level of the intervals whose coverage is counted.
     rng

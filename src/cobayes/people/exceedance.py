@@ -79,7 +79,7 @@ def exceedance(log_evidence: Any) -> Exceedance:
     Returns
     -------
     Exceedance
-        Frequencies of the models and the probabilities that each is the most frequent, (models,).
+        Frequencies of the models, and the probability of each to be the most frequent, (models,).
 
     Examples
     --------

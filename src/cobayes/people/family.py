@@ -72,9 +72,9 @@ class Family:
     lapse
         Probability of a response that is drawn uniformly.
     features
-        A mapping from the name of each feature to an array with one number per datum, to a mapping
-        from problem to such an array, or to a function ``feature(model, history)`` that returns
-        such an array; ``history`` has the positions of the data shown so far.
+        A mapping from the name of each feature to its numbers: an array with one number per datum,
+        a mapping from problem to such an array, or a function ``feature(model, history)`` that
+        returns such an array; ``history`` has the positions of the data shown so far.
     weights
         Weights of the features: a number or bounds for all features, or a mapping from feature to
         number or bounds.
@@ -224,7 +224,7 @@ class Family:
     def from_line(self, points: Array) -> Array:
         """Return the values (..., p) of the parameters free at some depth, from their logits.
 
-        With the parameter's bounds, the logit is logit((value - low) / (high - low)).
+        With the parameter's bounds low and high, the logit is logit((value - low) / (high - low)).
         """
         low, high = self.low[self.columns], self.high[self.columns]
         return low + (high - low) * expit(points)
@@ -286,7 +286,7 @@ def _bounded(
         raise CobayesError(
             f"{'the weight of ' * is_weight}{name} is {value!r}; expected a number, or a pair of "
             f"finite bounds, from {low:g} to {high:g}.",
-            # These values are within the limits of every parameter.
+            # The values in this hint are within the limits of every parameter.
             "0.05 means 5 %."
             if name == "lapse" and any(value > 1.0 for value in ends)
             else f"write {start}1.0{end} to fix it, or {start}(0.1, 1.0){end} to estimate it.",

@@ -1,4 +1,4 @@
-"""Scoring given parameters and fitting free ones: per person, pooled, or as a group."""
+"""Score responses with given parameters; fit free ones by person, pooled, or as a group."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LEAST_EFFECTIVE = 0.05
 # It also warns if a person's effective number of draws, or the distance of a spread to its bounds
 # (in logits), is below these numbers.
 FEWEST_EFFECTIVE, NEAR_BOUND = 50, 0.1
-# Eigenvalues of the expected information per response below this number are treated as zero. The
+# Of the expected information per response, eigenvalues below this number are treated as zero. The
 # unit of each parameter is the distance between its bounds.
 NO_INFORMATION = 1e-9
 
@@ -199,7 +199,7 @@ def fit_group(
         "laplace": a normal approximation for every person at every depth, corrected by importance
         sampling. "nuts": four chains of NumPyro's sampler (``pip install '.[people-groups]'``),
         which take several times as long. With ratings, or free parameters of the learner in mind,
-        NUTS takes another ten times as long.
+        NUTS is slower by a further factor of ten.
     rng
         Anything that `numpy.random.default_rng` accepts.
     num_draws
@@ -356,7 +356,7 @@ def _require_possible(
             rows, hint = ruled_out, "drop these rows"
             message = (
                 f"{row_of(table.frame, rows[0])}: the datum is impossible under the truth (such "
-                f"responses: {len(rows)}), and without a lapse its probability is zero"
+                f"responses: {len(rows)}), and without a lapse they have probability zero"
             )
     if "person" in table.frame.columns:
         people = table.frame["person"].iloc[rows].astype(str).unique()

@@ -132,8 +132,8 @@ class GroupFit:
     def draws(self) -> dict[str, Array]:
         """Draws of the posterior, with leading axes chain and draw.
 
-        Of the group: ``median`` (p) in the units of the parameters, ``spread`` (p), the standard
-        deviation of logits, and ``share`` (k). Of people: every free parameter (u), and
+        Of the group: ``median`` (p) in the units of the parameters, ``spread`` (p; the standard
+        deviation of logits) and ``share`` (k). Of people: every free parameter (u), and
         ``person_depth`` (u).
         """
         family = self.fit.family
@@ -148,7 +148,7 @@ class GroupFit:
 
     @cached_property
     def estimates(self) -> pd.DataFrame:
-        """One row per person: likeliest depth, means, 95 % intervals, probability of each depth."""
+        """One row per person: likeliest depth, means with 95 % intervals, depth probabilities."""
         depths = self.fit.family.depth
         table = pd.DataFrame({"person": self.fit.units})
         table["depth"] = np.array(depths, dtype=np.float64)[self.depth_probability.argmax(axis=1)]

@@ -213,7 +213,7 @@ class Likelihood:
         return model.choose(self.family, self.scores(values), self.features, at, free)
 
     def by_row(self, values: Array, free: Sequence[str] = ()) -> Evaluation:
-        """Return log-likelihood, and gradient and information for `free`, of every row."""
+        """Return every row's log-likelihood, with gradient and information for `free`."""
         probability, derivative = self.responses(values, free)
         every = np.arange(len(self.rows))
         chosen, slope = probability[every, self.answer], derivative[:, every, self.answer].T
@@ -240,7 +240,7 @@ class Likelihood:
         return Evaluation(*(np.add.reduceat(part, own._starts, axis=0) for part in rows))
 
     def log_likelihoods(self, values: Array) -> Array:
-        """Return log-likelihoods of every unit at many parameters: (..., u, p) gives (..., u)."""
+        """Return every unit's log-likelihood at many points: (..., u, p) gives (..., u)."""
         if values.ndim > 2:
             return np.array([self.log_likelihoods(own) for own in values])
         return np.add.reduceat(self.by_row(values).value, self._starts)
@@ -252,7 +252,7 @@ def _rated(
     """Return the log-likelihood of each rating, with its gradient and information.
 
     A rating is the probability of a guess plus a normal error, censored at 0 and at 1. The
-    information is that of an uncensored rating, which is larger than the true one.
+    information is that of an uncensored rating; the true information is smaller.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from scipy.optimize.elementwise import find_root
 from cobayes.people.likelihood import Evaluation, Likelihood
 from cobayes.people.problems import Array, Positions
 
-# Number of points between the bounds among which starting points are chosen.
+# Starting points are chosen among this number of points between the bounds.
 NUM_POINTS = 40
 MAX_STEPS = 200
 # Starting points keep at least this distance from the bounds, relative to the range between them.
@@ -183,7 +183,7 @@ def profile(
     column
         Position of the parameter.
     bound
-        Its lower or upper bound.
+        The parameter's lower or upper bound.
     drop
         Half of a chi-squared quantile with one degree of freedom.
     """

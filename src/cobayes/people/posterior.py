@@ -149,7 +149,7 @@ def sample(
 
     Candidates come from the prior and from a multivariate t distribution (`propose`), whose centre
     and scale matrix are the weighted mean and covariance of the preceding candidates. The draws are
-    resampled systematically from the last candidates by weight, and put in random order. A
+    resampled from the last candidates, systematically by weight, and put in random order. A
     candidate may be drawn several times.
 
     Parameters
@@ -188,7 +188,7 @@ def log_logistic(points: Array) -> Array:
 def propose(
     normals: Sequence[tuple[Array, Any]], count: int, random: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return candidates (s, u, p) on the logit scale, and the log density of their mixture (s, u).
+    """Return candidates (s, u, p) from a mixture, in logits, and the mixture's log density (s, u).
 
     The share `PRIOR_SHARE` comes from the prior, the rest in equal parts from the t distributions.
     Each part is a Halton sequence, which is more uniform than independent draws, with a random
@@ -259,7 +259,7 @@ def calibration(
     -------
     DataFrame
         One row per bin: the frequency ``predicted`` with the 95 % band from ``predicted_low`` to
-        ``predicted_high``, the frequency ``observed``, and ``num_options`` in the bin.
+        ``predicted_high``, the frequency ``observed``, and the number of options, ``num_options``.
 
     Examples
     --------

@@ -60,7 +60,7 @@ class Problem:
         if len(outcomes) != 1:
             raise CobayesError(
                 f"problem {self.name!r}: datum {self.model.data[datum]!r} has {len(outcomes)} "
-                "possible outcomes, and a table of choices does not say which one it had.",
+                "possible outcomes, and a table of choices does not say which one occurred.",
                 "give a task in which every datum leads to one state.",
             )
         return outcomes[0][0]
@@ -122,7 +122,7 @@ class Situations:
     problem
         The problem of every row.
     lesson, level
-        (t,): the number of each row's lesson, and the number of data shown in it before.
+        (t,): the lesson of each row, and the number of data shown in this lesson before the row.
     datum
         (t,): the position of each row's datum.
 

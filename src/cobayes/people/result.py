@@ -237,7 +237,7 @@ class Fit:
     def save(self, path: str | Path) -> None:
         """Write the fit with its choices and problems into one file, for `load`.
 
-        Columns of the choices with values other than numbers are saved as texts. A feature that is
+        In the choices, columns that are not numeric are saved as texts. A feature that is
         a function cannot be saved.
 
         Parameters
@@ -320,7 +320,7 @@ class Fit:
 
 
 def _as_given(value: Any) -> Any:
-    """Return a setting of a family that was read from a file, with lists as tuples."""
+    """Return a family's setting, which was read from a file, with lists turned into tuples."""
     if isinstance(value, dict):
         return {name: _as_given(own) for name, own in value.items()}
     return tuple(value) if isinstance(value, list) else value

@@ -69,7 +69,7 @@ def _from_file(file: Path, labels: Sequence[str]) -> pd.DataFrame:
 
 
 def row_of(frame: pd.DataFrame, row: int) -> str:
-    """Return a row of the user's table as a text for a message."""
+    """Return the number of a row of the user's table, as a text for a message."""
     return f"row {int(frame.index[row]) + 1} of the {frame.index.name or 'table'}"
 
 

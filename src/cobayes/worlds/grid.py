@@ -55,10 +55,11 @@ class GridWorld(World):
     start
         The square on which a walk starts.
     goals
-        The candidate goals: a mapping from label to square, or squares, which are then
-        labelled A, B, C, ...
+        The candidate goals: a mapping from label to square; or a list of squares, which
+        get the labels A, B, C, ...
     discount
-        Between 0 and 1: a square k moves from the goal has the value ``reward * discount**k``.
+        Between 0 and 1: a square that is k moves from the goal has the value
+        ``reward * discount**k``.
     walls
         Squares that cannot be entered.
     actions

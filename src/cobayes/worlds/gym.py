@@ -34,10 +34,10 @@ class GridWorldEnv(gymnasium.Env):
     """The agent walks to its goal while a watcher infers the goal from its moves.
 
     An observation is a dict: ``square`` (row, column), ``goal`` (position of the agent's goal) and
-    ``belief`` (the watcher's belief over all goals). The agent gets the world's reward on its goal,
-    where the episode ends, and with every move ``teaching_weight`` times the rise of the watcher's
-    belief in the goal. A move against the edge or a wall is allowed and changes only the watcher's
-    belief.
+    ``belief`` (the watcher's belief over all goals). The episode ends on the agent's
+    goal, with the world's reward. Every move is rewarded by ``teaching_weight`` times the rise of
+    the watcher's belief in the goal. A move against the edge or a wall is allowed and changes only
+    the watcher's belief.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def plan_walk(
     ----------
     rule
         The rule of walker and watcher, made from a world in which every move has one outcome. A
-        world means `SCBI(world)`.
+        world itself stands for `SCBI(world)`.
     goal
         The walker's goal, by position or label.
     prior
@@ -154,12 +154,12 @@ class Legibility:
     level : float
         A watcher is sure when its belief in the goal is at least this.
     rounds, rounds_stderr : float
-        Mean number of moves until the watcher was sure, over the walks in which it was, and its
-        standard error.
+        Mean number of moves until the watcher was sure, with standard error, over the walks in
+        which it became sure.
     num_unsure : int
         Walks in which the watcher was never sure.
     steps, steps_stderr : float
-        Mean number of moves to the goal, over the walks that reached it, and its standard error.
+        Mean number of moves to the goal, with standard error, over the walks that reached it.
     num_unfinished : int
         Walks that did not reach the goal.
     legibility : float
@@ -224,11 +224,11 @@ def measure_legibility(
     Parameters
     ----------
     rule
-        The walker's rule, made from a world. A world means `SCBI(world)`.
+        The walker's rule, made from a world. A world itself stands for `SCBI(world)`.
     goal
         The walker's goal, by position or label.
     learner_rule
-        The watcher's rule, if it differs; its world may have another discount.
+        The watcher's rule, if it differs from the walker's; its world may have another discount.
     prior, learner_prior
         The watcher's prior as the walker assumes it (default: uniform), and the watcher's
         actual prior (default: what the walker assumes).

@@ -209,9 +209,9 @@ def world_from_gymnasium(
 
     Notes
     -----
-    Rewards of the environment are not used: a goal has the value one, and a state k moves from it
-    the value ``discount**k``, as in the paper. A state that ends an episode without being a goal,
-    such as a hole in the ice, has a tiny positive value; see `World`.
+    Rewards of the environment are not used: a goal has the value one, and a state that is k moves
+    from it the value ``discount**k``, as in the paper. A state that ends an episode without being a
+    goal, such as a hole in the ice, has a tiny positive value; see `World`.
     """
     if isinstance(env, str):
         gymnasium = import_optional("gymnasium", "worlds", "an environment")

@@ -1,8 +1,8 @@
 """The base class of worlds: states, moves, candidate goals, and a matrix at each state.
 
-A state k moves from the goal has the value ``reward * discount**k``, the goal itself ``reward``. If
-every move has one outcome, Dijkstra's algorithm finds k, the length of the shortest walk; otherwise
-value iteration finds the best expected value.
+A state that is k moves from the goal has the value ``reward * discount**k``, the goal itself
+``reward``. If every move has one outcome, Dijkstra's algorithm finds k, the length of the shortest
+walk; otherwise value iteration finds the best expected value.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class World(Task):
     outcomes
         Positions of next states and their probabilities, both (states, actions, outcomes).
     discount
-        Between 0 and 1: a state k moves from the goal has the value ``reward * discount**k``.
+        Between 0 and 1: a state that is k moves from the goal has the value
+        ``reward * discount**k``.
     reward
         The value of a goal, positive.
 
