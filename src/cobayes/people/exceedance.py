@@ -90,8 +90,8 @@ def exceedance(log_evidence: Any) -> Exceedance:
     evidence = as_floats(log_evidence, copy=False, name="log evidence")
     if evidence.ndim != 2 or min(evidence.shape) < 1 or not np.isfinite(evidence).all():
         raise CobayesError(
-            f"the log evidence has shape {evidence.shape} or entries that are not finite; expected "
-            "one finite number for each person (row) and model (column)."
+            f"the log evidence, of shape {evidence.shape}, is not a table of finite numbers; "
+            "expected one finite number for each person (row) and model (column)."
         )
     # Only differences between models matter. Subtracting the maximum keeps more of their digits.
     evidence = evidence - evidence.max(axis=1, keepdims=True)
