@@ -6,7 +6,8 @@ STAMPS := .stamps
 # Tests run on all cores. One worker runs all tests of a file, which share fixtures; files with slow tests come first.
 # PYTEST_ARGS="tests/scaling -x" runs a part.
 PYTEST_ARGS ?= -n auto --dist loadfile --no-loadscope-reorder
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Modules are compiled when they are first imported: most modules of the packages are never imported.
+PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
 
 CORE := CMakeLists.txt $(wildcard core/*.hpp core/*.cpp)
 # Without a C++ compiler, scripts with the names of compilers call the compiler in the `ziglang` wheel.

@@ -32,12 +32,12 @@ def study(num_people):
 @pytest.mark.slow
 def test_nuts_finds_the_posterior_of_laplace():
     pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
-    choices, told = study(5), []
+    choices, told = study(3), []
     found = people.fit_group(choices, PROBLEMS, FAMILY, num_draws=2000, rng=1)
     sampled = people.fit_group(
         choices, PROBLEMS, FAMILY, "nuts", 1, progress=lambda text, share: told.append(share)
     )
-    assert sampled.draws["rationality"].shape[::2] == (4, 5)
+    assert sampled.draws["rationality"].shape[::2] == (4, 3)
     assert (sampled.r_hat < 1.01).all()
     assert told == sorted(told)
     np.testing.assert_allclose(sampled.depth_probability, found.depth_probability, atol=0.03)
@@ -86,19 +86,22 @@ def test_density_in_jax_has_the_values_and_derivatives_of_the_likelihood(setting
 
 
 @pytest.mark.slow
-def test_nuts_takes_ratings_and_a_free_learner_in_mind():
+def test_nuts_takes_ratings_and_a_free_learner_in_mind(monkeypatch):
     pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
+    # Short chains: each step calls the likelihood in NumPy.
+    for name, value in {"NUM_WARMUP": 100, "FEWEST_DRAWS": 200, "GOOD_R_HAT": 1.05}.items():
+        monkeypatch.setattr(nuts, name, value)
     priors = {name: [0.6, 0.3, 0.1] for name in PROBLEMS}
     family = Family(depth=0, response="rating", lapse=0.02, noise=0.1, prior_temperature=(0.0, 2.0))
     choices = people.simulate(
         {}, PROBLEMS, num_people=4, num_rounds=1, family=family, priors=priors, rng=1
     )
     found, sampled = (
-        people.fit_group(choices, PROBLEMS, family, method, 1, priors=priors)
+        people.fit_group(choices, PROBLEMS, family, method, 1, priors=priors, num_draws=200)
         for method in ("laplace", "nuts")
     )
-    assert (sampled.r_hat < 1.01).all()
+    assert (sampled.r_hat < 1.05).all()
     width = found.draws["median"].std()
     distance = np.abs(sampled.draws["median"].mean() - found.draws["median"].mean())
-    # Four standard errors of 200 independent draws.
-    assert distance < 4.0 * width / np.sqrt(200)
+    # Four standard errors of 50 independent draws.
+    assert distance < 4.0 * width / np.sqrt(50)
