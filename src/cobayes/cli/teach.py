@@ -1,4 +1,4 @@
-"""``cobayes teach``: one lesson, by SCBI, by plain Bayes, or by both."""
+"""``cobayes teach``: one lesson by each chosen rule."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ Array = NDArray[np.float64]
 GUESS = {"a": 0.5, "c": 1.5, "b": 0.1, "d": -0.3}
 """The authors' values of the four parameters."""
 
-_CLOSE = 0.1  # "≈": the largest accepted error in -ln(1 - P), about 10 % of 1 - P
+# Our reading of the paper's "≈": an error in -ln(1 - P) of at most this, about 10 % of 1 - P.
+_CLOSE = 0.1
 
 
 # --- Numbers ---------------------------------------------------------------------------------

@@ -56,8 +56,8 @@ def score(
     (``entropy``, ``entropy_after``), and ``information_gain``, the Kullback-Leibler divergence of
     the later belief from the earlier one (all three in nats). For learners, ``belief`` and
     ``belief_after`` are those in the guessed or rated hypothesis, before and after the datum. For
-    ratings, ``probability`` is the rating without its error, and ``log_likelihood`` the logarithm
-    of a density. A user's column with the name of an added column, such as ``rank``, is renamed to
+    ratings, ``probability`` is the rating that the model predicts, and ``log_likelihood`` the
+    logarithm of a density. A user's column with the name of an added column, such as ``rank``, is renamed to
     ``rank_given``.
 
     Parameters
@@ -259,8 +259,9 @@ def fit_group(
     spreads = zip(alone.family.free_names(), found.draws["spread"].mean(axis=(0, 1)), strict=True)
     if limited := [f"spread {name}" for name, own in spreads if not low < own < high]:
         warn_user(
-            f"{shorten(limited)} is near its bound ({SPREAD[0]:g} or {SPREAD[1]:g}): fix the "
-            "parameter if people are equal, or widen its bounds if people are at them."
+            f"{shorten(limited)} is near the limit of spreads ({SPREAD[0]:g} or {SPREAD[1]:g}): fix "
+            "the parameter if people do not differ; widen the parameter's bounds if estimates lie "
+            "at them."
         )
     tell("done", 1.0)
     return found

@@ -141,8 +141,8 @@ class Likelihood:
             (`Family.other`), (b, n, m).
         """
         known, at = self.choices.situations, self.parameters(values)
-        # A pair (owner, situation) is coded as one integer. An owner is a unit with its own learner
-        # in mind, or all units if no free parameter changes this learner.
+        # A pair (owner, situation) is coded as one integer. The owner is the unit if a free
+        # parameter changes the learner in mind; otherwise all units have the owner 0.
         owner, count = self.units if self._inner else np.zeros_like(self.units), len(known.parent)
         keys, level = owner * count + self._at, known.level[self._at]
 

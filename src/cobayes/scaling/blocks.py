@@ -139,7 +139,8 @@ def find_blocks(matrix: Array, row_sums: Array, column_sums: Array) -> ScalingBl
         columns = np.flatnonzero(is_member[column_labels] & (column_labels >= 0))
         ratio = float(column_sums[columns].sum() / row_sums[rows].sum())
         blocks.append(Block(rows, columns, ratio))
-    blocks.sort(key=lambda block: -block.ratio)  # the core ignores relative differences below 1e-11
+    # Sorted again: the core's order ignores relative differences of ratios below 1e-11.
+    blocks.sort(key=lambda block: -block.ratio)
     support = (matrix > 0.0) & (row_labels[:, None] == column_labels)
     return ScalingBlocks(tuple(blocks), support, STATUSES[status], row_labels, column_labels)
 

@@ -225,7 +225,7 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
     Parameters
     ----------
     num_hypotheses
-        The number of hypotheses, m; a map needs three.
+        The number of hypotheses, m.
     divisions
         The number of steps along an edge.
     margin

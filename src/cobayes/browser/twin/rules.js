@@ -132,8 +132,7 @@ export class Pragmatic extends Rule {
   /** @type {(logBelief: number[], dataPrior?: number[]) => number[][]} */
   respond(logBelief, dataPrior = this.dataPrior) {
     const table = logTable(this.matrix, dataPrior);
-    // T_0, or for literal="truth" the table without normalisation, as the literal learner of rational speech acts uses
-    // it.
+    // T_0; for literal="truth" at depth > 0 the table without normalisation, as in rational speech acts.
     let logs = this.literal === "truth" && this.depth > 0 ? table : logColumns(table);
     for (let k = 0; k < this.depth; k++) {
       // theta(h)^alpha is the same for every datum, so that it cancels in the normalisation over data.

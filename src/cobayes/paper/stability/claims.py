@@ -138,7 +138,7 @@ def judge_euclidean_certificate(_: Found, source: str) -> Claim:
 
 
 def judge_variation_certificate(_: Found, source: str) -> Claim:
-    """Judge Conjecture 5.3 in total variation by the witness, a data sequence, of a certificate."""
+    """Judge Conjecture 5.3 in total variation by the data sequence that a certificate contains."""
     certificate: Any = load_certificate("tv-paper-matrix")
     margin = witness_margin(certificate)
     verdict = "does not hold" if margin > 1e-6 else "not decided"
