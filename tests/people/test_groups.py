@@ -143,7 +143,7 @@ def test_a_poor_approximation_is_a_warning(monkeypatch):
         people.fit_group(choices, PROBLEMS, FAMILY, num_draws=50, rng=1)
     for warning, words in zip(
         caught,
-        ("worth .* independent", "effective draws: '1', '2', '3'", "near its bound"),
+        ("worth .* independent", "effective draws: '1', '2', '3'", "near the limit of spreads"),
         strict=True,
     ):
         assert re.search(words, str(warning.message))

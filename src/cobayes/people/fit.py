@@ -57,8 +57,8 @@ def score(
     the later belief from the earlier one (all three in nats). For learners, ``belief`` and
     ``belief_after`` are those in the guessed or rated hypothesis, before and after the datum. For
     ratings, ``probability`` is the rating that the model predicts, and ``log_likelihood`` the
-    logarithm of a density. A user's column with the name of an added column, such as ``rank``, is renamed to
-    ``rank_given``.
+    logarithm of a density. A user's column with the name of an added column, such as ``rank``, is
+    renamed to ``rank_given``.
 
     Parameters
     ----------
@@ -259,9 +259,9 @@ def fit_group(
     spreads = zip(alone.family.free_names(), found.draws["spread"].mean(axis=(0, 1)), strict=True)
     if limited := [f"spread {name}" for name, own in spreads if not low < own < high]:
         warn_user(
-            f"{shorten(limited)} is near the limit of spreads ({SPREAD[0]:g} or {SPREAD[1]:g}): fix "
-            "the parameter if people do not differ; widen the parameter's bounds if estimates lie "
-            "at them."
+            f"{shorten(limited)} is near the limit of spreads ({SPREAD[0]:g} or {SPREAD[1]:g}): "
+            "fix the parameter if people do not differ; widen the parameter's bounds if estimates "
+            "lie at them."
         )
     tell("done", 1.0)
     return found
