@@ -110,7 +110,7 @@ def model_from_classifiers(
 
 
 def _label(kind: Any) -> str:
-    """Return a class as text: "1" for 1.0, which is how the trees of a forest write class 1."""
+    """Return a class as text: "1" for 1.0, since the trees of a forest write class 1 as 1.0."""
     return str(int(kind)) if isinstance(kind, float) and kind.is_integer() else str(kind)
 
 

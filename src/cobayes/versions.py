@@ -11,7 +11,7 @@ _OPTIONAL += ("arviz-base", "arviz-stats", "jax")
 
 
 def show_versions() -> None:
-    """Print the versions of cobayes, Python and the packages in use, to paste into a report.
+    """Print the versions of cobayes, Python and the packages in use, to paste into a bug report.
 
     Examples
     --------

@@ -80,7 +80,7 @@ def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
 
 def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
     """Return values, index and columns; the error about a text column suggests `set_index`."""
-    if len(frame.columns) and frame.columns[0] == "Unnamed: 0":  # read_csv's name of an index
+    if len(frame.columns) and frame.columns[0] == "Unnamed: 0":  # read_csv's name for an index
         raise CobayesError(
             "the first column of the DataFrame, 'Unnamed: 0', seems to hold the labels of data.",
             "give frame.set_index('Unnamed: 0'), or read the file with index_col=0.",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 WRITTEN = ("fit.csv", "trials.csv", "comparison.csv", "index.html")
 
-# The settings of a family whose value is one of several names, and these names.
+# The family's settings that take one of several names, and these names.
 _NAMES = {"response": RESPONSES, "literal": ("likelihood", "truth")}
 # Help texts that differ from the docstring of `people.Family`, which accepts more types.
 _TEXTS = {

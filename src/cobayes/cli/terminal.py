@@ -124,7 +124,7 @@ def show_table(
     rows
         The cells.
     least
-        The smallest width of each column. If it is given, text is cut instead of wrapped.
+        Widths below which columns are not narrowed. If given, text is cut instead of wrapped.
     """
     cells = [[printable(cell) for cell in row] for row in rows]
     heads = [printable(heading) for heading, _ in columns]

@@ -42,7 +42,7 @@ def workers(*, jobs: int | None = None, scheduler: Any = None) -> Iterator[Execu
     Yields
     ------
     Executor
-        An executor for `run(..., executor=...)`; it is shut down at the end.
+        An executor for `run(..., executor=...)`; it is shut down when the block ends.
 
     Examples
     --------

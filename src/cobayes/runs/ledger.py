@@ -96,9 +96,9 @@ class Ledger:
     folder
         The run's folder.
     plan
-        The identity of the plan to run. The folder is made if it does not exist, the file is
-        locked, and a file with another plan raises an error. Without a plan the file is only read,
-        which is possible while another process works on the run.
+        The identity of the plan to run. With it, the folder is made if it does not exist, the file
+        is locked, and a file with another plan raises an error. Without a plan the file is only
+        read, which is possible while another process works on the run.
     fresh
         Whether to delete the finished shards of the file.
 
@@ -107,7 +107,7 @@ class Ledger:
     plan
         The identity of the run's plan.
     num_workers
-        The number of workers when the file was opened or last committed; 0 if the run never began.
+        The number of workers at the last commit; 0 if the run never began.
     seconds
         Computing time of each finished shard, by key.
     is_changed

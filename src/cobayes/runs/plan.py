@@ -197,8 +197,9 @@ class Experiment:
 def shard_seed(seed: int, experiment: str, point: str, shard: int) -> np.random.SeedSequence:
     """Return the seed sequence of one shard.
 
-    It is the child of ``SeedSequence(seed)`` whose spawn key is the SHA-256 of the two names,
-    followed by the shard's position. Python's own ``hash`` differs from process to process.
+    It is the child of ``SeedSequence(seed)`` whose spawn key is the SHA-256 of the names of
+    experiment and point, followed by the shard's position. Python's own ``hash`` of the names would
+    differ from process to process.
 
     Parameters
     ----------

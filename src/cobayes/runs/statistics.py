@@ -41,7 +41,7 @@ def pack(statistics: Statistics) -> bytes:
                 "expected a number of at most 64 bits or an array of numbers.",
             )
     file = io.BytesIO()
-    # The names are an array, too: a name such as "file" would be an argument of `savez`.
+    # The names are stored as an array: as a keyword, "file" would be an argument of `savez`.
     np.savez(file, np.array(list(arrays), dtype=str), *arrays.values())
     return file.getvalue()
 
@@ -83,7 +83,7 @@ def add(left: Statistics, right: Statistics) -> dict[str, Any]:
     >>> add({"count": 2, "total": 3.0}, {"count": 1, "total": 0.5})
     {'count': 3, 'total': 3.5}
     """
-    # NumPy's sum converts small integers to 64 bits, so that counts of many shards do not overflow.
+    # NumPy's sum converts int32 and smaller types to 64 bits, so that counts do not overflow.
     return _joined(left, right, functools.partial(np.sum, axis=0))
 
 
@@ -146,7 +146,7 @@ class Estimate:
     def __str__(self) -> str:
         if not math.isfinite(self.stderr) or self.stderr <= 0:
             return f"{self.value:.6g}"
-        # Two digits of the uncertainty, and the same number of decimals of the value.
+        # Two digits of the standard error; the value with as many decimals as the standard error.
         exponent = math.floor(math.log10(self.stderr))
         decimals = 1 - exponent
         if 0 <= decimals <= 10:
