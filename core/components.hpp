@@ -72,7 +72,7 @@ class Scaler {
     status[problem] = status_of(pattern, found, kind_sums.get(), column_sums.get());
     s.error[problem] = 0.0, s.iterations[problem] = 0;
     double *rows = row_label.at(problem), *columns = column_label.at(problem), *targets = row_target.at(problem);
-    // Sort rows and columns by component: `begin` has first their numbers in each component, later where these begin.
+    // Sort rows and columns by component: `begin` has first the counts in each component, then the position where each component begins.
     begin.assign(2 * found.size + 2, 0);
     given.assign(found.size, 0.0), wanted.assign(found.size, 0.0);
     for (int j = 0; j < p.m; ++j)
@@ -153,7 +153,7 @@ class Scaler {
       const int k = int(queue[first] >> 58);
       group.clear();
       for (last = first; last < queue.size() && last < first + NATIVE && int(queue[last] >> 58) == k; ++last) group.push(int(queue[last] & 0xffffffff));
-      // For more than four columns, a number known to the compiler is no faster.
+      // For more than four columns, code compiled for their number is no faster.
       with_columns<4>(k, [&](auto columns) { solve_lanes<columns>(group.get(), int(group.size())); });
     }
   }

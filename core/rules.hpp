@@ -115,7 +115,7 @@ class Recursion final : public Rule {
     power = 1.0;
     for (int k = 0; k < num_levels && !is_steep; ++k, power *= spec.rationality)
       for (double x : matrix) levels.push(power == 1.0 ? x : x > 0.0 ? exponential(power * logarithm_of_any(x)) : 0.0);
-    if (is_steep) levels.resize(size_t(n) * m);  // zeros: every belief has its own table of logarithms
+    if (is_steep) levels.resize(size_t(n) * m);  // unused, filled with zeros: every belief has its own table of logarithms
     flipped.resize(levels.size());
     for (size_t k = 0; k < levels.size(); ++k) {
       const size_t at = k % (size_t(n) * m);

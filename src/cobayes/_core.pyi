@@ -67,7 +67,7 @@ class Rule:
         in_logs: bool = True,
         num_threads: int = 1,
     ) -> tuple[Array, float, int]:
-        """Return log-beliefs after a datum, (k, m), or beliefs without ``in_logs``.
+        """Return log-beliefs after a datum, (k, m); without ``in_logs``, beliefs.
 
         ``data`` is the datum of all beliefs, or one datum for each. The belief after a datum that
         no believed hypothesis allows is NaN. The other two values are as in `respond`.

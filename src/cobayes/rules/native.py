@@ -19,7 +19,7 @@ from cobayes.rules.response import LOOSEST, Response
 
 Array = NDArray[np.float64]
 
-# `Pragmatic.at_certainty` sets the log-belief in every other hypothesis to -_DOUBT.
+# `Pragmatic.at_certainty` sets the log-belief in all hypotheses but its argument to -_DOUBT.
 _DOUBT = 1e8
 
 # The largest finite depth. A step of the recursion takes two products of the matrix with a vector.
@@ -88,7 +88,7 @@ class BI(NativeRule):
     Notes
     -----
     Section 2.2 of the paper. If a task makes some data unavailable, the likelihood is normalised
-    over the available ones. A literal teacher ignores finite costs of data.
+    over the available ones. The teacher ignores finite costs of data.
 
     Examples
     --------

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 # The largest tolerance of SCBI; larger tolerances are replaced by it. A larger tolerance would save
 # almost no time, and the true error may be several times the estimated error.
 LOOSEST = 1e-9
-# Tolerance for the column sums, which must be one, of a custom rule's likelihood.
+# The columns of a custom rule's likelihood must sum to one within this tolerance.
 COLUMN_SLACK = 1e-6
 
 

@@ -117,7 +117,7 @@ class WithoutRepeats(Around):
         return prior / total if total > 0.0 else prior
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Return an upper bound: the number of data, not yet shown, that the hypothesis allows."""
+        """Return an upper bound: the number of data not yet shown that the hypothesis allows."""
         shown, within = state
         model = self.task.matrix_at(within)
         is_new = np.ones(model.num_data, dtype=bool)
@@ -332,8 +332,8 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     """Return the model whose data are the sets of `size` different data, shown together.
 
     The entry of a set is the product of its members' entries, because the members are drawn
-    independently. Their order does not matter. A set is therefore impossible under a hypothesis if
-    one of its members is. Sets that are impossible under every hypothesis are omitted.
+    independently; their order does not matter. A set is impossible under a hypothesis if one of its
+    members is. Sets that are impossible under every hypothesis are omitted.
 
     The limit is 20 million entries, sets times hypotheses (160 MB). For larger problems choose one
     datum after another: ``plan_lesson`` on ``without_repeats(matrix)`` adds in every round the
