@@ -72,7 +72,7 @@ class Scaler {
     status[problem] = status_of(pattern, found, kind_sums.get(), column_sums.get());
     s.error[problem] = 0.0, s.iterations[problem] = 0;
     double *rows = row_label.at(problem), *columns = column_label.at(problem), *targets = row_target.at(problem);
-    // Sort rows and columns by component: `begin` has first the counts of rows and of columns in each component, then where each group begins.
+    // Sort rows and columns by component: `begin` has first the counts of rows and of columns in each component, then where these begin.
     begin.assign(2 * found.size + 2, 0);
     given.assign(found.size, 0.0), wanted.assign(found.size, 0.0);
     for (int j = 0; j < p.m; ++j)

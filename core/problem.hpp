@@ -14,7 +14,7 @@ inline constexpr double SMALLEST = 1e-70, LARGEST = 1e70;
 // The smallest pivot that newton.hpp accepts, relative to the sum of its column. A pivot is the mass that a group of columns shares with
 // the others. Its inverse, at most 1000, multiplies the rounding errors of 1e-16, so that errors stay below the default tolerance 1e-12.
 inline constexpr double WEAK_COUPLING = 1e-3;
-inline constexpr double ROUNDING = 1e-15;  // rounding of a factor, 5 units in the last place; smaller error estimates are raised to it
+inline constexpr double ROUNDING = 1e-15;  // rounding of a factor, about 5 last-place units; smaller error estimates are raised to it
 
 // Points to the flag of the call that this thread works for. Ctrl-C sets the flag; long loops check it.
 inline thread_local const std::atomic<bool>* stop_flag = nullptr;
