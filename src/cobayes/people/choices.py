@@ -30,7 +30,7 @@ ONLY = "*"
 """The name of the only problem, if it was given without a name."""
 
 _SUFFIXES = (".csv", ".tsv", ".json", ".parquet")
-# The largest sum of counts in a table; each response takes about 1 kB of memory.
+# A table's counts may sum to at most this number; each response takes about 1 kB of memory.
 MOST_RESPONSES = 5_000_000
 
 

@@ -243,7 +243,7 @@ def informative(
     family
         As in `fit`, for choices or guesses; by default the family of ``given``.
     about
-        "depth", or a free parameter such as "rationality".
+        The unknown: "depth", or a free parameter such as "rationality".
     given
         The fit from which people are drawn: new people from the group of a `GroupFit`, or the
         people of a `Fit`, with depths weighted by BIC. Without a fit, depths are drawn uniformly,

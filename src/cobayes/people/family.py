@@ -85,8 +85,8 @@ class Family:
         Exponent of the prior: the first belief of a learner (of the learner in mind, for a teacher)
         is the prior to this power, normalised.
     sharpness
-        Exponent of the learner's belief when it guesses or rates. With sharpness 1 and lapse 0, the
-        rating without its error is the belief itself.
+        Exponent of the learner's belief when it guesses or rates. With sharpness 1 and lapse 0, a
+        rating is the belief itself plus the error.
     noise
         Standard deviation of the error of a rating.
     other

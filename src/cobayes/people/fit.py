@@ -64,8 +64,8 @@ def score(
     ----------
     choices
         A table with the columns person, problem, round, hypothesis, datum: a DataFrame, a mapping
-        or a file. With a column ``count``, each row stands for this number of equal responses, each
-        in the first round of a lesson; person and round are then not needed.
+        or a file. With a column ``count``, each row stands for ``count`` equal responses, each in
+        the first round of a lesson; person and round are then not needed.
     problems
         A mapping from name to matrix or task, a folder of model files, or one matrix or task.
     depth, rationality, lapse

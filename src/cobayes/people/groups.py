@@ -33,8 +33,8 @@ from cobayes.people.problems import Array, Positions
 from cobayes.people.result import Fit, Progress
 
 INTERVAL = (0.025, 0.975)
-# Smallest and largest standard deviation between people, in logits: below the first, people are
-# practically equal; with the second, most people are near one of the two bounds.
+# Bounds of the standard deviation between people, in logits. Below the lower one, people are
+# practically equal; at the upper one, most people's parameters are near a bound.
 SPREAD = (0.1, 3.0)
 # The number of candidates of all people and depths together (a draw of the group then takes about a
 # millisecond), and the smallest and the largest number per person and depth.

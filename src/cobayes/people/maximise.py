@@ -64,8 +64,8 @@ def climb(likelihood: Likelihood, num_starts: int = 4) -> Maximum:
     """
     low, high, every = likelihood.low, likelihood.high, np.arange(likelihood.num_units)
     usual = np.array([0.5 * sum(likelihood.family.usual(name)) for name in likelihood.names])
-    # Cubes put more points near the lower bounds, where rationality and lapse usually are. Weights,
-    # which may be negative, start in the middle half of their range.
+    # The cube of the random numbers puts more points near the lower bounds, where rationality and
+    # lapse usually are. Weights, which may be negative, start in the middle half of their range.
     spread = np.random.default_rng(20200).random((NUM_POINTS, len(low))) ** 3
     spread[:, low < 0.0] = 0.25 + 0.5 * spread[:, low < 0.0]
     # The gradient may vanish at a bound: start inside.

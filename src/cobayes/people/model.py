@@ -227,7 +227,7 @@ def score_options(
     posterior
         A jet (b, n, m): the log-posteriors of the learner in mind.
     places
-        (t,): the situation, among b, of every response.
+        (t,): the position of every response's situation on the axis b.
     """
     if family.is_teacher:
         log_base = tables.log_data_prior[index]

@@ -155,7 +155,7 @@ def sample(
     Parameters
     ----------
     log_density
-        From points (s, u, p) to logarithms (s, u) of densities that need not be normalised.
+        A function from points (s, u, p) to log densities (s, u), which need not be normalised.
     centre, covariance
         (u, p) and (u, p, p): centre and scale matrix of the first t distribution.
     num_draws, random

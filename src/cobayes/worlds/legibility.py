@@ -248,7 +248,7 @@ def measure_legibility(
     Returns
     -------
     Legibility
-        The mean numbers of moves until the watcher is sure and to the goal, with standard errors.
+        Mean numbers of moves, until the watcher is sure and to the goal, with standard errors.
 
     Examples
     --------

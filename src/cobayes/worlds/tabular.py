@@ -23,7 +23,7 @@ ACTIONS = {
     "CliffWalkingEnv": ("up", "right", "down", "left"),
     "TaxiEnv": ("south", "north", "east", "west", "pick up", "drop off"),
 }
-"""Names of the moves of Gymnasium's own tabular environments, in their order."""
+"""Names of the moves of Gymnasium's own tabular environments, in the order of their numbers."""
 
 
 class TabularWorld(World):
