@@ -86,7 +86,7 @@ class Family:
         is the prior to this power, normalised.
     sharpness
         Exponent of the learner's belief when it guesses or rates. With sharpness 1 and lapse 0, a
-        rating is the belief itself plus the error.
+        rating is the belief itself plus the error, censored.
     noise
         Standard deviation of the error of a rating.
     other

@@ -56,7 +56,7 @@ def score(
     (``entropy``, ``entropy_after``), and ``information_gain``, the Kullback-Leibler divergence of
     the later belief from the earlier one (all three in nats). For learners, ``belief`` and
     ``belief_after`` are those in the guessed or rated hypothesis, before and after the datum. For
-    ratings, ``probability`` is the rating that the model predicts, and ``log_likelihood`` the
+    ratings, ``probability`` is the model's rating before the error, and ``log_likelihood`` the
     logarithm of a density. A user's column with the name of an added column, such as ``rank``, is
     renamed to ``rank_given``.
 

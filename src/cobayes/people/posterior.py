@@ -101,9 +101,9 @@ def draw_parameters(
     """Draw parameters from the posterior under flat priors within the bounds.
 
     The method is adaptive importance sampling on the logit scale (`Likelihood.from_line`), where a
-    flat prior is a logistic distribution. The distribution of the first candidates is centred at
-    the maximum; its covariance is the inverse of the sum of the expected information and the
-    prior's precision.
+    flat prior is a logistic distribution. The first candidates come from the prior and from a t
+    distribution: its centre is the maximum, its scale matrix the inverse of the sum of the expected
+    information and the prior's precision.
 
     Parameters
     ----------
