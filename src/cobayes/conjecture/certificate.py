@@ -37,7 +37,7 @@ STANDARD_ERRORS = 6.0
 MOST_PAIRS = 20_000_000
 # The largest number of data in a witness; a check observes them one by one, in 0.1 ms each.
 LONGEST_WITNESS = 10_000
-# `num_rounds` and `max_leaves` of `success_enclosure`; a tree of this size takes about a second.
+# `num_rounds` and `max_leaves` of `success_enclosure`; with these it takes about a second.
 ENCLOSURE_ROUNDS, ENCLOSURE_LEAVES = 100, 100_000
 
 

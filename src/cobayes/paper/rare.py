@@ -38,7 +38,7 @@ PAPER_SQUARES, QUICK_SQUARES = 10**8, 50_000
 SPLITTING_SIZES = (*range(6, 31, 2), 34, 38, 42, 46, 50)
 QUICK_SPLITTING_SIZES = (6, 10, 14, 18, 22)
 # Estimates per shard; the estimates of a shard share a pilot population. Shards for matrices with
-# more than `_LARGE` rows have fewer estimates, because each takes up to half a minute.
+# more than `_LARGE` rows have fewer estimates, because an estimate takes up to half a minute.
 _ESTIMATES_PER_SHARD, _LARGE_ESTIMATES_PER_SHARD, _LARGE = 5, 2, 22
 _NUM_SWEEPS = 2
 
@@ -47,8 +47,8 @@ def splitting_experiment(context: Context) -> Experiment:
     """Return the experiment that estimates 1 - P of square matrices by multilevel splitting.
 
     The paper has no such experiment. At scale 1 there are 20 estimates of 1 - P for each size, each
-    from a population of 256 matrices. At any scale there are at least ten estimates, from which a
-    standard error is computed, each from at least 128 matrices. The largest size is linear in the
+    from a population of 256 matrices. At any scale there are at least ten estimates, each from
+    at least 128 matrices; ten suffice for a standard error. The largest size is linear in the
     logarithm of the scale; up to scale 0.0005 (`QUICK_SQUARES / PAPER_SQUARES`), the sizes are
     those of quick scale.
     """
@@ -161,7 +161,8 @@ class Population:
     lines : ndarray
         Four arrays of shape (groups * size, m, n), in which the last axis is a column of a matrix:
         independent exponentials; the column itself, which is the exponentials divided by their sum
-        and therefore uniform on the simplex; the logarithms of its entries; their reciprocals.
+        and therefore uniform on the simplex; the logarithms of its entries; the reciprocals of
+        its entries.
     scores : ndarray
         BI's mean rate minus SCBI's, (groups, size).
 

@@ -50,8 +50,8 @@ _LESSONS_PER_SHARD, _LEARNERS_PER_SHARD = 200, 2048
 # Largest accepted differences: for a slope, as a share of the theorem's rate; for a share of
 # learners; for an identity in double precision.
 _RATE_LIMIT, _SHARE_LIMIT, _ROUNDING = 0.05, 0.05, 1e-9
-# Our readings of "in probability" and of "almost never" in finitely many rounds: the least share of
-# lessons that end with certainty of the truth, and of mixtures to which BI does not converge.
+# Our readings in finitely many rounds. "In probability": at least this share of lessons ends with
+# certainty of the truth. "Almost never": BI fails to converge to at least this share of mixtures.
 _SURE_SHARE, _ALMOST_ALL = 0.95, 0.9
 
 
@@ -286,7 +286,7 @@ def judge_rates(slopes: pd.DataFrame, rule: str) -> Claim:
 
 
 def judge_invariant(reports: list[Numbers], position: int) -> Claim:
-    """Judge an invariant of the proofs, by its position among those of `check_invariants`."""
+    """Judge the invariant of the proofs that `check_invariants` returns at a position."""
     rounds = [int(report["num_rounds"]) for report in reports]
     worst = max(float(report["deviations"][position]) for report in reports)
     tolerance = max(float(report["tolerance"]) for report in reports)
@@ -354,7 +354,7 @@ def judge_destinations(result: RunResult) -> Claim:
 
 
 def judge_mixtures(found: Numbers) -> Claim:
-    """Judge the claim that BI does not converge to the truth if this is a mixture of hypotheses."""
+    """Judge the claim that BI does not converge to a truth that is a mixture of hypotheses."""
     (low,), (high,) = share_intervals([int(found["away"])], [int(found["count"])])
     numbers = {"low": low, "high": high, "limit": _ALMOST_ALL, "num_rounds": MIXTURE_ROUNDS}
     text = words("mixtures", found=found, **numbers)

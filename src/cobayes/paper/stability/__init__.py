@@ -1,7 +1,7 @@
 """Figures 4, 5 and S2 to S7: success rates of learners who differ from the teacher's assumption.
 
-Each figure is a row of `FIGURES`: its cases, and functions that draw them, judge them and compute
-the numbers of the text ``prose/NAME.md``. To add a figure, add a row and a text.
+Each figure is a row of `FIGURES`: its cases, and functions that draw them, judge the paper's claims
+and compute the numbers of the text ``prose/NAME.md``. To add a figure, add a row and a text.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class StabilityFigure:
     cases : tuple of Case
         The cases that the figure shows.
     draw : callable
-        A function of the results and the seed (of random directions): the pictures by name.
+        Returns the pictures by name, given the results and the seed of the random directions.
     claims : mapping
         From the function that judges a claim to the claim's source in the paper.
     values : tuple of callables
@@ -116,7 +116,7 @@ def shares(found: Found) -> dict[str, Any]:
 
 
 def axes(found: Found) -> dict[str, Any]:
-    """Return the fits of `fit_cones`, and the largest difference of success between neighbours."""
+    """Return the fits of `fit_cones`, and the result of `claims.largest_step`."""
     return {"axes": fit_cones(found), "largest_step": claims.largest_step(found)}
 
 

@@ -75,8 +75,8 @@ class Effort:
     def of(cls, context: Context, cases: Iterable[Case]) -> Effort:
         """Return the effort at the scale of a context.
 
-        At quick scale the numbers of circles, distances and other learners are halved. The user's
-        settings replace the defaults.
+        At quick scale every number except `num_lessons` is halved; radii and reach are not. The
+        user's settings replace the defaults.
         """
         places = {"num_lessons": ""}
         for case in cases:
@@ -268,7 +268,7 @@ def normalized_divergence(columns: Array, target: Array) -> Array:
 def equal_divergence_curve(own: Array, target: Array, num_points: int) -> Array:
     """Return columns with the same normalised divergence from the target column as `own`.
 
-    They form a closed curve around the target that begins with `own`, in steps of about equal
+    Beginning with `own`, they form a closed curve around the target, in steps of about equal
     length. In terms of the normalised ratio of column and target, the divergence is zero in the
     middle of the simplex and grows along every ray to the border, so each ray crosses the curve
     once.

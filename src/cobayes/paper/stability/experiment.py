@@ -221,9 +221,9 @@ def fit_rays(rates: CaseRates) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row per ray: its title; the fall of success up to the last learner; the share "r_squared"
-        of the variation that the line explains; the bend, positive if the fall slows down, and its
-        standard error.
+        A row per ray: its title; the fall of success up to the farthest learner; the share
+        "r_squared" of the variation that the line explains; the bend, positive if the fall slows
+        down, and its standard error.
     """
     import pandas as pd
 
@@ -311,7 +311,7 @@ def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
 def excess_below(learners: pd.DataFrame, bound: Array) -> Array:
     """Return, in standard errors, the shortfall of success rates from a bound; see `excess_above`.
 
-    The success rate is `success_high`, the upper bound for infinitely long sequences.
+    The success rate used is `success_high`, the upper bound for infinitely long sequences.
     """
     value = np.minimum(learners.success_high.to_numpy(), 1.0)
     is_below = (value < bound) & (bound > 0.0)
