@@ -80,7 +80,7 @@ def _checksum(content: Any) -> int:
 
 @contextmanager
 def explained(kind: str) -> Iterator[None]:
-    """Replace errors caused by damaged content by a `CobayesError` that says what is damaged."""
+    """Turn errors caused by damaged content into a `CobayesError` that says what is damaged."""
     try:
         yield
     except CobayesError:

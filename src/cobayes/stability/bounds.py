@@ -113,7 +113,7 @@ def conjectured_success(
     hypothesis: SupportsIndex | str,
     distance: Distance = "euclidean",
 ) -> float:
-    """Return Conjecture 5.3's lower bound, which may be negative, on the success rate.
+    """Return Conjecture 5.3's lower bound on the success rate; it may be negative.
 
     Parameters
     ----------

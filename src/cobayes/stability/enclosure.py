@@ -404,9 +404,9 @@ def _belief_range(beliefs: Array, errors: Array, agent: _Agent) -> tuple[Array, 
     """Return lower and upper bounds on the belief in the taught hypothesis, (a,) each."""
     value = beliefs[:, agent.position]
     rest = beliefs.sum(axis=1) - value
-    # The beliefs in h of two distributions at a distance d differ by a factor of at most exp(d).
-    # The same holds for one minus these beliefs, which gives a better bound near certainty. Sums
-    # are one up to rounding.
+    # If two beliefs are at a distance d, their probabilities of h differ by a factor of at most
+    # exp(d). The same holds for one minus these probabilities, which gives a better bound near
+    # certainty. Sums are one up to rounding.
     wide = errors + (beliefs.shape[1] + 8) * EPSILON
     low = np.maximum(value * np.exp(-wide), 1.0 - rest * np.exp(wide) - 4.0 * EPSILON)
     high = np.minimum(value * np.exp(wide), 1.0 - rest * np.exp(-wide) + 4.0 * EPSILON)

@@ -118,11 +118,11 @@ def teach_until_sure(
     """Teach a hypothesis until the teacher is sure, and show all learners the same data.
 
     All pairs (made by `as_agents`) have the same teacher, teacher's prior and hypothesis. If a
-    learner's belief is a martingale under the data of a teacher who is sure, its probability of
-    success is its belief in the hypothesis, and more data are not needed. If two SCBI agents expect
-    different data, because of zeros in a table or of different data priors, the teacher continues
-    for at most `max_rounds` more rounds, until the learner is sure, too, or has excluded the
-    hypothesis.
+    learner's belief is a martingale under the data of a teacher who is sure, the learner's
+    probability of success is its belief in the hypothesis, and more data are not needed. If two
+    SCBI agents expect different data, because of zeros in a table or of different data priors, the
+    teacher continues for at most `max_rounds` more rounds, until the learner is sure, too, or has
+    excluded the hypothesis.
     """
     hypothesis = pairs[0].hypothesis
     rules, priors = [pairs[0].teacher], [pairs[0].teacher_prior]

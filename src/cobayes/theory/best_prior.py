@@ -253,7 +253,7 @@ def _patterns(matrix: Array, taught: list[int]) -> list[_Pattern]:
         if rivals.any():
             ratios = logs[rows][:, rivals] - logs[rows, h][:, None]
             pattern = found.setdefault(rows.tobytes(), _Pattern(rows, []))
-            # The rate does not depend on the scale of columns; each largest ratio is set to one.
+            # Rates do not depend on the scale of columns; each rival's largest ratio is set to one.
             pattern.ratios.append(ratios - ratios.max(axis=0))
             if pattern.ratios[-1].min() < SMALLEST_LOG_RATIO:
                 raise CobayesError(

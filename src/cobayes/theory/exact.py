@@ -41,7 +41,8 @@ MAX_ATOMS = 100_000_000
 # Lower bounds on seconds and bytes per belief on a task, and on seconds per belief in the core;
 # measured with eight data.
 ATOM_SECONDS, ATOM_BYTES, CORE_SECONDS = 1e-5, 350.0, 5e-8
-# Rows are treated as proportional if the logarithms of their ratios differ by at most this number.
+# Two rows are treated as proportional if the log-ratios of their entries are this close to their
+# mean.
 PROPORTIONAL = 1e-14
 
 

@@ -24,7 +24,7 @@ from cobayes.tasks.task import no_datum
 Array = NDArray[np.float64]
 Kind = Literal["bi", "scbi"]
 
-# |e| below which e - log(1 + e) comes from a series.
+# If |e| is below this, e - log(1 + e) is computed from a series.
 _NEAR = 0.3
 # A divergence is a difference of two means of logarithms. If it is smaller than this number times
 # (1 + the largest absolute logarithm), it is computed again without cancellation.
