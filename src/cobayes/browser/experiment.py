@@ -90,7 +90,7 @@ def write_experiment(
         all problems is a mapping from label to number, or numbers in the order of the table;
         different priors are a mapping from problem name to such a prior.
     response
-        The response of a person who learns after each datum: "guess" or "rating".
+        How a person who learns responds to each datum: "guess" or "rating".
     num_rounds
         Largest number of data in a lesson.
     repeats
@@ -231,7 +231,7 @@ def _constraints(name: str, matrix: MatrixLike) -> dict[str, Any]:
 def read_stimuli(
     stimuli: Stimuli | None, models: Mapping[str, Model]
 ) -> tuple[dict[str, dict[str, dict[str, str]]], dict[str, Path]]:
-    """Return the stimuli of each problem by label, and the files to copy by their new names.
+    """Return the stimuli of each problem by label, and, by new name, the files to copy.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ def _grid(model: Model, problem: str, grid: tuple[int, int] | None) -> list[int]
 def _rule_settings(
     model: Model, rule: str, depth: float, rationality: float, literal: Any
 ) -> dict[str, Any]:
-    # The settings are checked for every rule, also if the rule does not use them.
+    # Depth, rationality and literal are checked even if the rule does not use them.
     found = Pragmatic(model, depth, rationality=rationality, literal=literal).settings()
     if rule != "pragmatic" or depth == math.inf:
         return {"kind": "BI" if rule == "bi" else "SCBI"}

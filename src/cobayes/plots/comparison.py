@@ -143,7 +143,7 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
 
     A mark with an arrow means that the learner was sure in fewer than half of the lessons; an open
     mark means that the number is an upper bound; a question mark means that the search for the
-    optimal lesson ended early without a lesson. If no median is known, the mean belief in the truth
+    optimal lesson ended early and found none. If no median is known, the mean belief in the truth
     after the last round is drawn instead; an open mark is then a lower bound.
 
     Parameters
@@ -205,7 +205,7 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
     if is_known and (True, True) in kinds:
         ax.axvline(num_rounds, color="0.6", linewidth=0.8, linestyle=":")
         ax.plot([], [], color="0.4", marker=r"$\rightarrow$", linestyle="", label="not reached")
-        most = num_rounds + 1 - 0.08 * end  # labels of later ticks would overlap
+        most = num_rounds + 1 - 0.08 * end  # labels of later ticks would overlap the last label
         ticks = [int(tick) for tick in ax.get_xticks() if 0.0 <= tick <= most]
         ax.set_xticks([*ticks, num_rounds + 1], [*map(str, ticks), f">{num_rounds}"])
     ax.set_yticks(list(heights.values()), list(heights))

@@ -15,7 +15,7 @@ from cobayes.plots.house import COLORMAP, axes_or_new, color_limits, shorten_lab
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Up to these numbers of rows and columns entries are written; up to the last, labels.
+# Numbers are written into the cells up to 12 rows and 8 columns; labels, up to 40 of either.
 _MAX_WRITTEN_ROWS, _MAX_WRITTEN_COLUMNS, _MAX_NAMED = 12, 8, 40
 
 
@@ -85,8 +85,8 @@ def plot_scaling(
 ) -> tuple[Axes, Axes]:
     """Draw a matrix beside its scaling for a belief, M beside M^<n theta>.
 
-    A row of the scaling is the SCBI learner's posterior after that datum; a column, divided by its
-    sum, is the distribution from which the teacher of that hypothesis draws.
+    A row of the scaling is the SCBI learner's posterior after the row's datum; a column, divided by
+    its sum, is the distribution from which the teacher of the column's hypothesis draws.
 
     Parameters
     ----------

@@ -5,7 +5,8 @@ intervals of a claim together contain their true values with probability >= 1 - 
 
 - "holds": every interval lies within the limits;
 - "does not hold": at least half of the intervals lie completely outside;
-- "holds except": more than half lie within, and some completely outside; the claim names these;
+- "holds except": more than half lie within, and some completely outside; the claim names the cases
+  outside;
 - "not decided": otherwise.
 
 `judge_agreement` says "does not hold" by a χ² test at `ERROR_RATE`, and never "holds except".

@@ -134,7 +134,7 @@ def save_section(
     folder
         The section's folder.
     made
-        Its provenance: command, seed, scale, seconds, versions, instruction set.
+        The section's provenance: command, seed, scale, seconds, versions, instruction set.
     formats
         Some of `FORMATS`. SVG or PNG is written in any case, for the page.
     key

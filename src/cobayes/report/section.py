@@ -351,7 +351,7 @@ class Context:
             Name of the parameter.
         default
             The value if `settings` has none. A value in `settings`, a number or a text, must be
-            positive, and an integer if the default is one.
+            positive, and an integer if the default is an integer.
         where
             What the parameter changes; the error about an unknown name shows this text.
 
@@ -451,7 +451,7 @@ class Recipe:
         such a function ``build``, or ``"module:function"``; the module is imported when the section
         is built.
     is_opening : bool
-        Whether the page shows it before the claims.
+        Whether the page shows the section before the claims.
 
     Examples
     --------

@@ -6,7 +6,7 @@ const CONFIG = {
   rule: $rule,
   // The response of a person who learns: "guess" or "rating".
   response: $response,
-  // What a person who teaches sees after an example: "guess" (the learner's), "belief" (with the guess) or "nothing".
+  // What a person who teaches sees after an example: the learner's "guess", the guess and the learner's "belief", or "nothing".
   feedback: "guess",
   // Largest number of data in a lesson.
   rounds: $rounds,

@@ -80,7 +80,7 @@ export class CobayesLesson {
 
   /**
    * Change the teacher's estimate so that no belief is larger than the belief in the guess: larger beliefs are
-   * lowered to it, and the sum is made one again.
+   * lowered to that belief, and the sum is made one again.
    */
   followGuess(guess) {
     const size = this.problem.hypotheses.length;

@@ -49,7 +49,7 @@ class CobayesPlugin {
       response: { type: ParameterType.STRING, default: "guess" },
       /** Whether the partner's belief is shown, for demonstrations. */
       show_belief: { type: ParameterType.BOOL, default: false },
-      /** What a person who teaches sees after an example: "guess" (the learner's), "belief" (with the guess) or "nothing". */
+      /** What a person who teaches sees after an example: the learner's "guess", the guess and the learner's "belief", or "nothing". */
       feedback: { type: ParameterType.STRING, default: "guess" },
       /** Texts, to be translated or rephrased. */
       texts: { type: ParameterType.OBJECT, default: {} },

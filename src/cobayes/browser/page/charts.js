@@ -61,7 +61,8 @@ export function lineChart(options) {
           ...endOfSlope(values[0], slope, xMax, yMax, x, y),
         }),
       );
-  // Dashed curves come last and dots shrink: where curves coincide, each can be seen.
+  // Dashed curves are drawn over solid ones, and each curve has smaller dots than the one below: where curves coincide,
+  // each can be seen.
   for (const { values, color, dash, isFaint, r } of series.map((one, k) => ({ ...one, r: 3 + k })).reverse()) {
     root.append(
       svg("polyline", {
@@ -129,7 +130,7 @@ function ticks(low, high, count) {
   return found;
 }
 
-/** Charts in a row, or below each other where a row is too narrow, as one drawing. */
+/** One drawing of several charts, in a row or below each other. */
 export function panels(charts, width, isRow, title) {
   const sizes = charts.map((chart) => Number(chart.getAttribute("height")));
   const height = isRow ? Math.max(...sizes) : sizes.reduce((sum, size) => sum + size, 0);

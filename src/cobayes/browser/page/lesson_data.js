@@ -86,7 +86,7 @@ function extend(lesson, state) {
   }
 }
 
-/** The learner of one rule before a round. */
+/** The learner of one rule after `round` rounds of its lesson. */
 export function agentBefore(state, kind, lesson, round) {
   const agent = new Learner(ruleOf(state, kind), state.prior, { noRepeats: !state.repeats });
   agent.logBelief = lesson.logBeliefs[Math.min(round, lesson.logBeliefs.length - 1)];

@@ -77,7 +77,7 @@ function split(matrix, rowSums, columnSums, rows, columns, blocks) {
     blocks.push({ rows, columns, ratio, components });
     return;
   }
-  // The columns that can reach only saturated rows, and those rows, have a ratio above the average.
+  // Rows reached from columns with unsent supply, and the columns that allow no other rows, have a ratio above the average.
   const full = reachable(
     next,
     positions(columns.length).filter((j) => unsent[j] > TIE / columns.length),
@@ -94,7 +94,7 @@ function split(matrix, rowSums, columnSums, rows, columns, blocks) {
  * Send as much as possible from columns to rows, by shortest augmenting paths.
  * @param {number[][]} allowed The rows that each column may send to.
  * @param {number[]} supply What each column sends, in total one.
- * @param {number[]} capacity What each row takes, in total one.
+ * @param {number[]} capacity The most that each row takes, in total one.
  */
 function maximumFlow(allowed, supply, capacity) {
   const flow = allowed.map(() => new Float64Array(capacity.length));

@@ -53,7 +53,7 @@ export class Learner {
   }
 
   /**
-   * Update the belief. A datum that is impossible under every hypothesis with a positive belief does not change it.
+   * Update the belief. If no hypothesis with a positive belief allows the datum, the belief stays the same.
    * @param {number} datum
    * @returns {boolean} Whether the datum was possible.
    */
@@ -89,7 +89,7 @@ export class Teacher extends Learner {
   }
 
   /**
-   * @param {number} [uniform] The number in [0, 1) that decides.
+   * @param {number} [uniform] The random number in [0, 1) that determines the draw.
    * @returns {number} A datum; -1 if the truth allows none of the data that are left.
    */
   choose(uniform = this.rng.uniform()) {

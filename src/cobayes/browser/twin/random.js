@@ -43,7 +43,7 @@ export class Random {
 
   /**
    * @param {number[]} weights Not negative, not all zero.
-   * @param {number} [uniform] The number in [0, 1) that decides.
+   * @param {number} [uniform] The random number in [0, 1) that determines the draw.
    * @returns {number} A position; never one of weight zero.
    */
   draw(weights, uniform = this.uniform()) {

@@ -63,7 +63,7 @@ function scaleComponent(matrix, logBelief, dataPrior, { rows, columns }, factors
   const priorTotal = rows.reduce((sum, i) => sum + dataPrior[i], 0);
   const r = Float64Array.from(rows, (i) => dataPrior[i] / priorTotal);
   const weights = Float64Array.from(linearWeights(logBelief, columns));
-  // Columns are first divided by their largest entry; the factors are corrected for it.
+  // Columns are first divided by their largest entry; the factors are corrected for this division.
   const largest = columns.map((j) => rows.reduce((most, i) => Math.max(most, matrix[i][j]), 0));
   const kernel = new Float64Array(rows.length * size);
   rows.forEach((i, a) => columns.forEach((j, k) => (kernel[a * size + k] = matrix[i][j] / largest[k])));
