@@ -80,7 +80,8 @@ function scaleComponent(matrix, logBelief, dataPrior, { rows, columns }, factors
  * Find v with sum_i r_i kernel[i][j] e^{v_j} / den_i = 1 for every column j.
  *
  * The convex function sum_i r_i log den_i - sum_j theta_j v_j has its minimum there. Each iteration is a sweep (one
- * Sinkhorn step), which also solves for columns of weight zero, and a Newton step with a line search on this function.
+ * Sinkhorn step), which also solves for columns of weight zero, and a Newton step, halved until it lowers
+ * the error or this function.
  * @type {(kernel: Float64Array, r: Float64Array, weights: Float64Array, start: number[] | null) => Point}
  */
 function solve(kernel, r, weights, start) {
