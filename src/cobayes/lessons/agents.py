@@ -82,7 +82,8 @@ class Learner:
 
     def distribution_over_data(self, hypothesis: SupportsIndex | str) -> Array:
         """Return the rule's distribution over the next datum under a hypothesis, (n,)."""
-        column, likelihood = self.rule.model.hypothesis_index(hypothesis), self.likelihood
+        column = self.rule.model.hypothesis_index(hypothesis)
+        likelihood = self._respond().likelihood
         found = likelihood[:, column]
         if not found.any():
             raise no_datum(self.rule.model, column, likelihood.sum(axis=1) > 0.0)
