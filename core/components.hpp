@@ -144,7 +144,7 @@ class Scaler {
       else queue.push(Word(part.k) << 58 | Word(part.h) << 32 | at);
     }
     if (queue.size() == 0) return;
-    // Not std::sort: the linker would keep one copy of it for all instruction sets, as of std::vector (lanes.hpp).
+    // Not std::sort: the linker would keep one copy of it for all instruction sets, as it would for std::vector (lanes.hpp).
     std::qsort(queue.get(), queue.size(), sizeof(Word), [](const void* a, const void* b) {
       const Word x = *static_cast<const Word*>(a), y = *static_cast<const Word*>(b);
       return (x > y) - (x < y);

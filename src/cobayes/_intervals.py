@@ -49,7 +49,7 @@ def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tup
     tail = 0.5 * (1.0 - confidence)
     failures = trials - successes
     low = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1.0, tail))
-    # Computed from the failures, so that 1 - high is accurate when it is tiny.
+    # Computed from the failures: a tiny share of failures is found accurately.
     high = 1.0 if failures == 0 else 1.0 - float(betaincinv(failures, successes + 1.0, tail))
     return low, high
 

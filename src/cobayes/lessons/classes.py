@@ -110,7 +110,7 @@ class ClassTeacher(Teacher):
 
     @property
     def scores(self) -> Array:
-        """The value of the aim after each datum, (n,).
+        """What the teacher maximises: the value of the aim after each datum, (n,).
 
         Minus infinity for data that are not available, or that rule out the truth for a learner
         with a positive weight.

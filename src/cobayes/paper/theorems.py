@@ -51,7 +51,8 @@ _LESSONS_PER_SHARD, _LEARNERS_PER_SHARD = 200, 2048
 # learners; for an identity in double precision.
 _RATE_LIMIT, _SHARE_LIMIT, _ROUNDING = 0.05, 0.05, 1e-9
 # Our readings in finitely many rounds. "In probability": at least this share of lessons ends with
-# certainty of the truth. "Almost never": BI fails to converge to at least this share of mixtures.
+# certainty of the truth. "Almost never": for at least this share of mixtures, BI does not converge
+# to the mixture.
 _SURE_SHARE, _ALMOST_ALL = 0.95, 0.9
 
 

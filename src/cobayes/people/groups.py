@@ -45,8 +45,8 @@ NUM_ROUNDS, NUM_TRIAL_DRAWS = 3, 100
 # People's modes are searched between minus and plus this logit; at these logits a parameter is
 # practically at its bound.
 LINE_END = 12.0
-# Candidates come from normal approximations for groups whose spread is the estimated spread times
-# these factors, because the spread varies between draws of the group.
+# The group's spread varies between its draws. Candidates therefore come from normal approximations
+# at several spreads: the estimate times each of these factors.
 FACTORS = (1.0 / 3.0, 1.0, 3.0)
 # Step of the finite differences for second derivatives of the group's log density: large enough
 # that rounding in single precision does not matter, and small relative to standard deviations.

@@ -47,8 +47,8 @@ class Ends(NamedTuple):
     is_finished : ndarray
         Whether the teacher was sure, (num_lessons,).
     is_known : ndarray
-        Whether a learner's last belief gives the probability that it ends at each hypothesis,
-        (K, num_lessons).
+        Whether a learner's last belief in each hypothesis is the probability that the learner
+        converges to it, (K, num_lessons).
     """
 
     taught: Array

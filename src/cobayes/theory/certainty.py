@@ -26,8 +26,8 @@ LEVEL = 1.0 - 1e-5
 # Grid for the random walk: points per root-mean-square step, and the largest number of points. With
 # 12 points the mean overshoot was within 0.5 % of that with 100 points, on eight random tables.
 CELLS, MOST_CELLS = 12, 20_000
-# A smaller quotient of mean step and root-mean-square step is raised to this. On three tables with
-# quotients of 0.0075 to 0.015, this changed the overshoot by less than 1 %.
+# The least quotient of mean step and root-mean-square step; a smaller one is replaced by it. On
+# three tables with quotients of 0.0075 to 0.015, this changed the overshoot by less than 1 %.
 LEAST_DRIFT = 0.02
 
 

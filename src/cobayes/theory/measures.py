@@ -191,7 +191,8 @@ class AtomicMeasure:
         Notes
         -----
         Psi_D^L of Section 5 of the paper. Under SCBI "predictive" and "even" are the same
-        distribution (the data prior if there are no zeros); under it the belief is a martingale.
+        distribution (the data prior if there are no zeros); with data drawn from
+        it, the belief is a martingale.
         """
         own = in_every_round(as_rule(rule))
         if isinstance(distribution, str) and distribution == "predictive":

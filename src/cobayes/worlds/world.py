@@ -177,7 +177,8 @@ class World(Task):
             goal = self.goal_labels[int(np.argmin(least))]
             raise CobayesError(
                 f"with discount {self.discount:g} the state farthest from goal {goal!r} has a "
-                f"value of {least.min():.1g} times the reward, too small for float64.",
+                f"value of {least.min():.1g} times the reward; a millionth of it is too small for "
+                "float64.",
                 "use a larger discount or a smaller world.",
             )
         found = self.reward * np.where(reachable, worth, UNREACHABLE_SHARE * least)

@@ -319,7 +319,7 @@ def excess_below(learners: pd.DataFrame, bound: Array) -> Array:
 
 
 def deviance_limit(count: int) -> float:
-    """Return a limit on the excesses over `count` true bounds.
+    """Return a limit on the excesses of estimates over `count` bounds that are true.
 
     The probability that no excess is above the limit is at least 1 - `ERROR_RATE`.
     """
