@@ -81,13 +81,14 @@ class Follower {
     Vec number{};
     for (int i = 0; i < n; ++i) number += select(target >= load(sums + i * NATIVE), broadcast(1.0), Vec{});
     for (int lane = 0; lane < NATIVE; ++lane) data[lane] = int(number[lane]);
-    const Mask is_special = ~(total > 0x1p-900);  // for larger totals target < total, because uniform numbers are at most 1 - 2^-53
+    const Mask is_special = ~(total > 0.0) | (number == double(n));
     for (unsigned left = lanes_in(responses.own_logs.size() ? Vec{} == Vec{} : is_special); left; left &= left - 1) {
       const int lane = __builtin_ctz(left);
       int& datum = data[lane];
-      const bool is_tiny = total[lane] > 0.0 && total[lane] <= 0x1p-900;
-      if (responses.own[at + lane] >= 0 || is_tiny) datum = draw_from_logs(at + lane, h, uniform[lane]);
+      if (responses.own[at + lane] >= 0) datum = draw_from_logs(at + lane, h, uniform[lane]);
       else if (!(total[lane] > 0.0)) datum = -1;
+      else if (datum == n)  // the total is denormal or infinite: take the last datum with a positive chance
+        for (datum = n - 1; datum > 0 && sums[(datum - 1) * NATIVE + lane] == total[lane];) --datum;
     }
   }
 
