@@ -163,7 +163,7 @@ def test_inner_parameters_can_be_fitted():
     family = Family(depth=2, lapse=0.0, inner_rationality=(0.2, 5.0), prior_temperature=(0.1, 4.0))
     truth = {"depth": 2, "rationality": 3.0, "inner_rationality": 2.0, "prior_temperature": 0.5}
     choices = people.simulate(
-        truth, PROBLEMS, num_people=1, num_rounds=20, rng=8, family=family, priors=priors
+        truth, PROBLEMS, num_people=2, num_rounds=12, rng=8, family=family, priors=priors
     )
     found = people.fit(
         choices, PROBLEMS, family, priors=priors, num_starts=2, confidence=SURE

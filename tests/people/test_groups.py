@@ -102,7 +102,7 @@ def test_equal_seeds_give_equal_estimates(study):
 def test_parameter_that_a_depth_does_not_have_is_drawn_from_the_group():
     family = Family(response="guess", depth=(0, 1, np.inf), sharpness=(0.0, 5.0), lapse=0.02)
     truth = {"depth": 0, "rationality": 1.0, "sharpness": 2.0, "lapse": 0.02}
-    choices = people.simulate(truth, PROBLEMS, num_people=2, num_rounds=1, family=family, rng=1)
+    choices = people.simulate(truth, PROBLEMS, num_people=3, num_rounds=2, family=family, rng=1)
     found = people.fit_group(choices, PROBLEMS, family, num_draws=50, rng=1)
     assert found.estimates.filter(like="rationality").notna().all(axis=None)
     assert len(found.group) == 7

@@ -26,7 +26,7 @@ def test_effective_number_of_candidates_is_large_for_150_people():
             "lapse": 0.5 * expit(-1.5 + 0.8 * random.standard_normal(150)),
         }
     )
-    choices = people.simulate(truth, PROBLEMS, num_rounds=2, rng=1)
+    choices = people.simulate(truth, PROBLEMS, num_rounds=3, rng=1)
     found = people.fit_group(choices, PROBLEMS, Family(), num_draws=200, rng=2)
     assert found.group_effective[0] > 100
     assert found.effective.min() > 50

@@ -32,12 +32,12 @@ def study(num_people):
 @pytest.mark.slow
 def test_nuts_finds_the_posterior_of_laplace():
     pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
-    choices, told = study(3), []
+    choices, told = study(5), []
     found = people.fit_group(choices, PROBLEMS, FAMILY, num_draws=2000, rng=1)
     sampled = people.fit_group(
         choices, PROBLEMS, FAMILY, "nuts", 1, progress=lambda text, share: told.append(share)
     )
-    assert sampled.draws["rationality"].shape[::2] == (4, 3)
+    assert sampled.draws["rationality"].shape[::2] == (4, 5)
     assert (sampled.r_hat < 1.01).all()
     assert told == sorted(told)
     np.testing.assert_allclose(sampled.depth_probability, found.depth_probability, atol=0.03)

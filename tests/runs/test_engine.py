@@ -89,7 +89,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bits(tmp_path, expect
     moments, gate = random.Random(20), Gate(tmp_path / "gate")
     arguments = (tmp_path / "run", "--jobs", 2, "--gate", gate.folder)
     seen = [0]
-    for kill in range(4):
+    for kill in range(5):
         gate.open(3 * (kill + 1))
         process = drive(*arguments)
         if kill % 4 != 3:  # the fourth kill may come before the run continues

@@ -243,7 +243,7 @@ def test_a_path_instead_of_a_drawing_gets_a_hint():
 
 def test_discount_too_small_for_the_board_is_an_error_and_not_a_zero():
     world = GridWorld.with_goals_on_top(200, 3, 2, 0.01)
-    with pytest.raises(CobayesError, match="too small for"):
+    with pytest.raises(CobayesError, match="too small for float64"):
         world.matrix_at(world.start)
 
 

@@ -9,6 +9,7 @@ The package needs pandas (``pip install '.[people]'``).
 from cobayes.errors import import_optional
 
 import_optional("pandas", "people", "cobayes.people")
+del import_optional  # not a name of this package
 
 from cobayes.people.design import Recovery as Recovery
 from cobayes.people.design import informative as informative
