@@ -11,8 +11,8 @@ inline constexpr int W = 8;  // the widest vector, AVX-512
 inline constexpr double UNIT = 0x1p-512, INVERSE_UNIT = 0x1p512;  // one shift
 // 512 log 2 in two parts: products of the first part with shifts up to 2**30 are exact.
 inline constexpr double UNIT_LOG = 0x1.62e42feep8, UNIT_LOG_REST = 0x1.a39ef35793c76p-24;
-// Solvers replace smaller beliefs by this value, so that no zeros or denormal numbers occur. It is too small to change
-// the other columns, and the factor of its own column depends only on the other columns.
+// Solvers replace smaller beliefs by this value, so that no zeros or denormal numbers occur. This changes the factors by less than
+// their rounding error: the relative influence of one column's belief on any factor is at most about the belief itself.
 inline constexpr double FLOOR = 0x1p-300;
 
 // `width` numbers for each of `size` lessons; number j of lesson k is at(k)[j * W].
@@ -33,7 +33,7 @@ struct Grid {
 template <class T>
 CORE_INLINE T as_number(T mantissa, T shift) { return select(shift == 0.0, mantissa, T{}); }
 
-// Bring a mantissa back into [2**-512, 1), or [2**-512, 1] without a shift, by changing the shift by one.
+// Change the shift by one where the mantissa has left [2**-512, 1). Without a shift, the mantissa may also be 1.
 template <class T>
 CORE_INLINE void renormalise(T& mantissa, T& shift) {
   auto sinks = (mantissa < UNIT) & (mantissa > 0.0), rises = (mantissa >= 1.0) & (shift > 0.0);

@@ -89,7 +89,8 @@ struct Problem {
   const double* row(int i) const { return matrix + size_t(i) * m; }
 
  private:
-  // Choose the exponents of rows and columns in turn, halfway between those of the smallest and the largest entry.
+  // Choose the exponents of all rows, then of all columns, four times: each lies halfway between the exponents of the smallest and the
+  // largest entry of its row or column.
   void balance() {
     const size_t size = size_t(n) * m;
     Array<int> exponent(size);

@@ -168,7 +168,7 @@ class Sweeps : SideBySide<L> {
     T change{}, s00{}, s01{}, s02{};
     for (int to = 0, end = m * L; to < end; to += L) {
       const T gap = 1.0 - get(factor + to) * get(sums + to);
-      const T now = gap + gap * gap * (0.5 + gap * (1.0 / 3.0));  // the logarithm of the plain step
+      const T now = gap + gap * gap * (0.5 + gap * (1.0 / 3.0));  // f_j to third order; `gap` is 1 - exp(-f_j)
       put(f0 + to, now);
       const T weighted = get(column + to) * now;
       change = larger(change, magnitude(gap));
@@ -260,7 +260,7 @@ class Sweeps : SideBySide<L> {
   const Problem& p;
   Probe<L> probe;
   int n, m;
-  const double close_enough;  // a larger change is accepted only with a bound by delta, because the estimate by rho is at least the change
+  const double close_enough;  // the largest change with which an estimate by rho is accepted; this estimate is at least the change
   const double small_change;  // the bound by delta is computed when the change is below this
   Scalings* s = nullptr;
   Array<int> tasks, asked;

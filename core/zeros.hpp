@@ -32,7 +32,7 @@ struct Components {
   Array<int> block;      // by component, numbered from the highest ratio to the lowest
   Array<int> reached;    // by component: the number of columns that can be reached from it in the residual graph
   Array<double> ratio;   // by component: the factor by which the sums of its rows are multiplied in the limit
-  Array<double> mass;    // by column: its sum; 1 if it has the sum zero and one of its rows is positive only in columns with the sum zero
+  Array<double> mass;    // by column: its sum; 1 for some columns with the sum zero (see `find`)
 };
 
 class BlockFinder {
@@ -67,8 +67,8 @@ class BlockFinder {
     }
     decompose();
     place_tiny_columns();
-    // Some rows are positive only in columns with the sum zero: each of these columns gets the mass 1. The blocks of these columns are
-    // numbered last, because the ratio of a block without mass is zero, the lowest.
+    // Some rows are positive only in columns with the sum zero. These columns get the mass 1 and their own blocks, which are numbered
+    // last: the true ratio of such a block is zero, the lowest.
     for (int k = 0; any_left && k < p.num_kinds; ++k) {
       if (!(r[k] > 0) || kind_part[k] != -1) continue;
       kind_part[k] = 0;
