@@ -53,6 +53,18 @@ def test_nuts_finds_the_posterior_of_laplace():
     assert tree["posterior"]["rationality"].sizes["chain"] == 4
 
 
+@pytest.mark.slow
+def test_nuts_takes_features():
+    pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
+    family = Family(depth=0, features={"cost": np.arange(6.0)})
+    costs = np.linspace(-1.5, 0.5, 5)
+    truth = pd.DataFrame({"depth": 0, "rationality": 2.0, "cost": costs})
+    choices = people.simulate(truth, PROBLEMS, num_rounds=4, family=family, rng=1)
+    found = people.fit_group(choices, PROBLEMS, family, "nuts", 1)
+    low, high = found.group.loc["median cost", ["low", "high"]]
+    assert low < -0.5 < high
+
+
 def test_nuts_without_numpyro_names_the_missing_package(monkeypatch):
     choices = study(2)
     monkeypatch.setitem(sys.modules, "numpyro", None)
@@ -86,22 +98,21 @@ def test_density_in_jax_has_the_values_and_derivatives_of_the_likelihood(setting
 
 
 @pytest.mark.slow
-def test_nuts_takes_ratings_and_a_free_learner_in_mind(monkeypatch):
+def test_nuts_takes_ratings_and_a_free_learner_in_mind():
     pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
-    # Short chains: each step calls the likelihood in NumPy.
-    for name, value in {"NUM_WARMUP": 100, "FEWEST_DRAWS": 200, "GOOD_R_HAT": 1.05}.items():
-        monkeypatch.setattr(nuts, name, value)
-    priors = {name: [0.6, 0.3, 0.1] for name in PROBLEMS}
+    # Two problems, because each step calls the likelihood in NumPy.
+    problems = {name: PROBLEMS[name] for name in ("p0", "p1")}
+    priors = {name: [0.6, 0.3, 0.1] for name in problems}
     family = Family(depth=0, response="rating", lapse=0.02, noise=0.1, prior_temperature=(0.0, 2.0))
     choices = people.simulate(
-        {}, PROBLEMS, num_people=4, num_rounds=1, family=family, priors=priors, rng=1
+        {}, problems, num_people=4, num_rounds=1, family=family, priors=priors, rng=1
     )
     found, sampled = (
-        people.fit_group(choices, PROBLEMS, family, method, 1, priors=priors, num_draws=200)
+        people.fit_group(choices, problems, family, method, 1, priors=priors)
         for method in ("laplace", "nuts")
     )
-    assert (sampled.r_hat < 1.05).all()
+    assert (sampled.r_hat < 1.01).all()
     width = found.draws["median"].std()
     distance = np.abs(sampled.draws["median"].mean() - found.draws["median"].mean())
-    # Four standard errors of 50 independent draws.
-    assert distance < 4.0 * width / np.sqrt(50)
+    # Four standard errors of 200 independent draws.
+    assert distance < 4.0 * width / np.sqrt(200)
