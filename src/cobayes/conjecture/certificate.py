@@ -264,7 +264,7 @@ def load_certificate(source: str | Path | dict[str, Any]) -> Certificate | Limit
     Returns
     -------
     Certificate or LimitCertificate
-        A certificate of the kind that the file names.
+        A certificate of the kind that the content states.
 
     Examples
     --------
@@ -316,7 +316,8 @@ class CertificateCheck(Result):
     lessons, coupled : SuccessRate
         Two estimates of the success rate, from independent random numbers.
     witness_margin : float or None
-        Positive if the certificate's witness proves the claim; None without a witness.
+        The result of `witness_margin`; None without a witness. A margin above 1e-6 proves the
+        claim.
     enclosure : SuccessEnclosure
         An interval that is proved to contain the success rate.
 

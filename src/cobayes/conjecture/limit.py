@@ -34,7 +34,15 @@ SETTLED = math.log1p(-1e-9)
 
 @dataclass(frozen=True)
 class LimitSlope(Result):
-    """An estimated lower bound on the ratio of the failure rate to Conjecture 5.3's bound, in L1.
+    """The result of `limit_slope`.
+
+    Parameters
+    ----------
+    value
+        Estimate of a lower bound on the ratio (failure rate) / (Conjecture 5.3's bound on it), in
+        L1.
+    stderr
+        The standard error of the estimate.
 
     Examples
     --------
@@ -62,8 +70,8 @@ def limit_slope(
     """Estimate the failure rate divided by Conjecture 5.3's bound in L1, for tiny perturbations.
 
     The learner's prior is the teacher's plus a multiple of a direction. The result is an estimate
-    of a lower bound on the ratio. The lower bound grows with the number of rounds and converges to
-    the ratio; a value above one contradicts the conjecture.
+    of a lower bound on the ratio; a bound above one contradicts the conjecture. The bound does not
+    decrease with the number of rounds. For a given `log10_size` it converges to the ratio.
 
     Parameters
     ----------
@@ -92,11 +100,11 @@ def limit_slope(
 
     Notes
     -----
-    In the limit the value is ``(E|J(h)| - direction(h)) / (2 ||direction||_1)`` with J the
-    derivative of the belief as the prior moves along the direction, and E the mean over uniform
-    data. If `log10_size` is given, J is the difference of the two beliefs divided by the L1
-    distance of the priors; see docs/conjecture.md. A datum is drawn with a probability
-    proportional to the L1 norm of J after this datum; importance weights correct for this choice.
+    The value is ``(E|J(h)| - s(h)) / 2``, where s is the direction divided by its L1 norm, J is the
+    derivative of the belief as the prior moves along s, and E is the mean over uniform data. If
+    `log10_size` is given, J is the difference of the two beliefs divided by the L1 distance of the
+    priors; see docs/conjecture.md. A datum is drawn with a probability proportional to the L1 norm
+    of J after this datum; importance weights correct for this choice.
 
     Examples
     --------
@@ -241,10 +249,11 @@ class _Sequences:
 def children(rule: SCBI, log_beliefs: Array, ratios: Array) -> tuple[Array, Array]:
     """Return the log-posteriors after every datum, and their derivatives, (k, n, m) each.
 
-    Let the belief's logarithm have the derivative x. With S the scaled matrix, whose rows sum to
-    one, and b the derivatives of the logarithms of its column factors,
+    Let x be the derivative of the belief's logarithm, S the scaled matrix, and b the derivative of
+    the logarithm of the column factors. Since the rows of S sum to one,
     ``d log S_ij = b_j - (S b)_i``. The column sums give ``b - A' S b = x``, where A is the
-    likelihood at the belief and A' its transpose. No belief is a divisor: beliefs may be tiny.
+    likelihood at the belief and A' its transpose. Nothing is divided by a belief, which may be
+    tiny.
 
     Parameters
     ----------

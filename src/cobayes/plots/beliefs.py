@@ -269,7 +269,7 @@ def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
     Parameters
     ----------
     lessons
-        At least one; all teach the same hypothesis.
+        One or more lessons about the same hypothesis.
 
     Returns
     -------

@@ -141,10 +141,10 @@ def _finish(ax: Axes, value_label: str) -> None:
 def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> Axes:
     """Draw the median number of rounds until a learner is sure, one row per teacher.
 
-    A mark with an arrow means that the learner was sure in fewer than half of the lessons; an open
-    mark means that the number is an upper bound; a question mark means that the search for the
-    optimal lesson ended early and found none. If no median is known, the mean belief in the truth
-    after the last round is drawn instead; an open mark is then a lower bound.
+    A mark with an arrow means that the learner was sure in fewer than half of the lessons. If the
+    search for the optimal lesson ended early, an open mark shows an upper bound on the number of
+    rounds, or a question mark shows that the search found no lesson. If no median is known, the
+    mean belief in the truth after the last round is drawn; an open mark is then a lower bound.
 
     Parameters
     ----------

@@ -15,7 +15,8 @@ from cobayes.plots.house import COLORMAP, axes_or_new, color_limits, shorten_lab
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Numbers are written into the cells up to 12 rows and 8 columns; labels, up to 40 of either.
+# Numbers are written into the cells if there are at most 12 rows and 8 columns. Rows are labelled
+# if there are at most 40, and so are columns.
 _MAX_WRITTEN_ROWS, _MAX_WRITTEN_COLUMNS, _MAX_NAMED = 12, 8, 40
 
 

@@ -123,7 +123,7 @@ def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None 
     Parameters
     ----------
     fit
-        A fit with one row per person.
+        The result of `cobayes.people.fit`, usually with one row per person.
     parameter
         The name of the parameter.
     ax

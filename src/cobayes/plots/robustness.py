@@ -1,4 +1,4 @@
-"""Pictures of robustness: success by direction, and over all priors of three hypotheses."""
+"""Pictures of robustness: success rates by direction, and over all priors on three hypotheses."""
 
 from __future__ import annotations
 
@@ -29,14 +29,16 @@ if TYPE_CHECKING:
 
 
 def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = None) -> Axes:
-    """Draw success rates, ± 2 standard errors, for the most harmful changes of prior.
+    """Draw the success rates, ± 2 standard errors, in the most dangerous directions.
+
+    A direction is one in which `robustness` moved the learner's prior.
 
     Parameters
     ----------
     result
         The result of `robustness`.
     most
-        Draw at most this number of directions.
+        The largest number of directions to draw.
     ax
         The axes to draw on; None makes a new figure.
 
@@ -70,7 +72,7 @@ def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = Non
 def plot_robustness_map(
     result: Robustness, grid: ArrayLike, values: ArrayLike, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw the success rate over all priors that a learner of three hypotheses may have.
+    """Draw the success rate as a function of the learner's prior on three hypotheses.
 
     Parameters
     ----------

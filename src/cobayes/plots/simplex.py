@@ -138,11 +138,11 @@ def plot_simplex_points(
     values
         Shape (points,); shown by colour, with a colour bar beside the triangle.
     labels
-        Labels of the corners.
+        Labels of the corners; None for no labels.
     value_label
         The label of the colour bar.
     limits
-        The values of the darkest and the lightest colour.
+        The values of the darkest and the lightest colour; None: the extremes of `values`.
     highlight
         The position of a corner to mark with a star.
     size

@@ -56,7 +56,7 @@ def plot_world(
     goal
         The walker's own goal, which has a thick frame.
     title
-        Shown above the board.
+        The title above the board.
     ax
         The axes to draw on; by default a new figure.
 
@@ -81,7 +81,7 @@ def plot_world(
         color = WALL if square in world.walls else "white"
         _draw_square(ax, square, facecolor=color, edgecolor=FAINT, linewidth=0.8)
     row, column = world.start
-    # The start is labelled in a corner of its square; the walk does not cross this corner.
+    # The start is labelled in a corner of its square that the first move does not cross.
     down, right = (path[1][0] - row, path[1][1] - column) if len(path) > 1 else (0, 0)
     x, ha = (0.4, "right") if right < 0 else (-0.4, "left")
     y, va = (-0.4, "top") if down > 0 else (0.4, "bottom")
@@ -94,7 +94,7 @@ def plot_world(
         _write_goal(ax, *square, label, None if belief is None else level)
     _draw_path(ax, path, list(world.goals.values()))
     ax.set(aspect="equal", xlim=(-0.55, world.width - 0.45), ylim=(world.height - 0.45, -0.55))
-    ax.set_anchor("S")  # leaves unused height between the title and the board
+    ax.set_anchor("S")  # unused height is above the title
     ax.set_axis_off()
     if title:
         ax.set_title(title, fontsize=11, color=INK)
@@ -265,7 +265,7 @@ def to_pixels(figure: Figure, dpi: int = 100) -> NDArray[np.uint8]:
 
 
 def board_size(world: GridWorld) -> tuple[float, float]:
-    """Return the size of a picture of a board in inches."""
+    """Return the width and height, in inches, of the picture of a board."""
     square = float(np.clip(7.0 / world.width, 0.35, 0.75))
     return max(3.4, square * world.width + 0.4), square * world.height + 0.9
 

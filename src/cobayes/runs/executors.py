@@ -165,7 +165,7 @@ def num_workers(executor: Executor) -> int:
         An executor of this module, the standard library, Dask or mpi4py.
     """
     client = getattr(executor, "_client", None)
-    if client is not None:  # the number of Dask's workers may change
+    if client is not None:  # Dask: each thread counts as a worker; their number may change
         with contextlib.suppress(Exception):
             return sum(client.nthreads().values())
     found = getattr(executor, "num_workers", None) or getattr(executor, "_max_workers", None)

@@ -1,8 +1,8 @@
 """The ledger of a run: an SQLite file with a row for the plan and one for each finished shard.
 
 Rows are added in transactions, so that a killed process loses at most the shards that were not yet
-committed. The process that works on a run holds SQLite's write lock on the file, which the
-operating system frees when that process ends. Other processes can read meanwhile.
+committed. The process that works on a run holds SQLite's write lock on the file. The operating
+system frees the lock when that process ends. Other processes can read the locked file.
 """
 
 from __future__ import annotations
@@ -328,7 +328,7 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     Parameters
     ----------
     there
-        The identity in the folder, or the versions of a worker.
+        The plan's identity in the folder, or the versions of a worker.
     here
         The identity of the experiment to run, or the versions of this process.
     """

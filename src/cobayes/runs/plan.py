@@ -3,7 +3,8 @@
 The plan fixes the size and the random numbers of every shard, so that neither the number of workers
 nor an interruption can change a result. The identity covers everything that can change a number:
 the plan, versions, the code of cobayes's numerical packages, and the code that the shard function
-uses. Comments, docstrings, captions and pages are not part of it.
+uses. Comments, docstrings, captions, and the packages for plots, reports and the browser are not
+part of it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ EstimateFunction = Callable[[Statistics, dict[str, Any]], Mapping[str, Estimate]
 # Files that do not affect numbers. Shard functions in `paper` are covered by `function_digest`.
 _NOT_NUMERICAL = ("browser/", "cli/", "paper/", "plots/", "report/", "runs/engine", "runs/progress")
 
-# Types of the global values that the digest of an interactively defined function includes.
+# The digest of an interactively defined function includes global values of these types.
 _VALUES = (int, float, complex, str, bytes, list, tuple, dict, np.ndarray, np.generic)
 
 
@@ -54,8 +55,8 @@ class Point:
     num_samples
         Total number of samples; the shard function defines a sample.
     samples_per_shard
-        Number of samples of each shard but the last, which may have fewer; a shard should take one
-        or two seconds (default: all samples in one shard).
+        Number of samples per shard (default: all samples in one shard). The last shard may have
+        fewer. Choose a number for which a shard takes one or two seconds.
 
     Examples
     --------
@@ -122,8 +123,8 @@ class Experiment:
         name). None if statistics cannot be joined, such as a mean with its standard error; then
         every point must have one shard.
     version
-        Change it if something changes that the code does not show, such as a data file; folders
-        with shards of another version are refused.
+        A text of your choice. Change it when an input outside the code changes, such as a data
+        file: `run` refuses a folder with shards of another version.
 
     Examples
     --------
@@ -246,7 +247,7 @@ def _plain(value: Any) -> Any:
 
 @functools.cache
 def versions() -> dict[str, str]:
-    """Return the versions of the packages that can change the bits of a result."""
+    """Return the versions of Python and of the packages that can change the bits of a result."""
     python = ".".join(platform.python_version_tuple()[:2])
     found = {"cobayes": cobayes.__version__, "python": python}
     return found | {name: metadata.version(name) for name in ("numpy", "scipy")}
@@ -259,7 +260,7 @@ def package_digest(*, everything: bool = False) -> str:
     Parameters
     ----------
     everything
-        Whether to include pages, texts, comments and docstrings.
+        Whether to include comments, docstrings and the files that do not affect numbers.
     """
     root = Path(cobayes.__file__).parent
     parts = []
@@ -283,7 +284,7 @@ def function_digest(function: Any) -> str:
     Parameters
     ----------
     function
-        Defined at the top of a module.
+        A function at the top of a module, or one that was defined interactively.
     """
     module = sys.modules[function.__module__]
     path = Path(getattr(module, "__file__", None) or "")

@@ -41,7 +41,7 @@ def pack(statistics: Statistics) -> bytes:
                 "expected a number of at most 64 bits or an array of numbers.",
             )
     file = io.BytesIO()
-    # The names are stored as an array: as a keyword, "file" would be an argument of `savez`.
+    # Names are not passed as keywords: a statistic named "file" would set an argument of `savez`.
     np.savez(file, np.array(list(arrays), dtype=str), *arrays.values())
     return file.getvalue()
 
@@ -221,7 +221,7 @@ class PointResult:
 
 @dataclass(frozen=True)
 class RunResult:
-    """The result of an experiment: a sequence of points, also found by name.
+    """The result of an experiment. Iterate over its points, or find a point: ``result["one"]``.
 
     Parameters
     ----------
@@ -267,10 +267,10 @@ class RunResult:
         return hashlib.sha256(packed).hexdigest()
 
     def to_dataframe(self):
-        """Return a pandas DataFrame: a row per point with parameters and estimates.
+        """Return a pandas DataFrame with a row per point.
 
-        An estimate makes two columns, ``name`` and ``name_stderr``. Parameters that are lists or
-        dicts are omitted.
+        The columns are the parameters, the number of samples, and two columns per estimate,
+        ``name`` and ``name_stderr``. Parameters that are lists or dicts are omitted.
         """
         pandas = import_optional("pandas", "labels", "A table of results")
         rows = []

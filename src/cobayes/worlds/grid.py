@@ -133,10 +133,9 @@ class GridWorld(World):
         discount
             gamma in the paper.
         width
-            The number of columns: 7 as in the paper's drawing (3 rows of 7 squares, with a blue
-            area of 2 x 5), or 5 as in its text ("3 x 5"). Near the start both boards have the same
-            matrix up to the scaling of columns, so that the paper's results do not depend on the
-            width.
+            The number of columns. The paper's drawing has 3 rows of 7 squares, with a blue area
+            of 2 x 5; its text says "3 x 5". With 5 and with 7 columns, the matrices near the start
+            differ only by the scaling of columns: the paper's results do not depend on the width.
         """
         return cls.with_goals_on_top(width, 3, 2, discount)
 
@@ -162,7 +161,7 @@ class GridWorld(World):
         num_goals
             The number of candidate goals, equally spaced from corner to corner.
         discount, walls, actions, slip, reward
-            As for `GridWorld`.
+            As for `GridWorld`, but the default moves are left, up and right.
         """
         columns, rows = whole_number(width, "the width", 1), whole_number(height, "the height", 1)
         count = whole_number(num_goals, "num_goals", 2)

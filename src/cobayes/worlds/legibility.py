@@ -48,8 +48,8 @@ def plan_walk(
     """Plan a walker's most probable walk to its goal.
 
     With `SCBI` the plan is cooperative: no walk of the same length to the goal leads to a higher
-    belief of the watcher in this goal. With `BI` it is literal: it depends only on the values of
-    the states.
+    belief of the watcher in this goal. With `BI` the plan is literal: it depends only on the values
+    of the states.
 
     Parameters
     ----------

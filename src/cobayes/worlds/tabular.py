@@ -183,7 +183,7 @@ def world_from_gymnasium(
     ----------
     env
         An environment with a table ``env.unwrapped.P`` (state -> move -> list of (probability,
-        next state, reward, is over)), or the name of a registered environment.
+        next state, reward, terminated)), or the name of a registered environment.
     goals
         A mapping from the label of a goal to its state or list of states; or a list of states, each
         of which is a goal labelled by itself.

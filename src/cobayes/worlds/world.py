@@ -46,8 +46,8 @@ class World(Task):
     - Only the walker's own goal ends its walk; the other candidates are ordinary states.
     - A watcher sees the moves and the states, but uses only the moves as evidence. If a walk
       continues after a candidate goal, this is no evidence against that goal.
-    - All values are positive: a state that cannot reach a goal has, instead of zero, one millionth
-      of the smallest value of the states that can.
+    - All values are positive. A state that cannot reach a goal would have the value zero; it gets
+      one millionth of the smallest value among the states that can reach the goal.
 
     Parameters
     ----------
@@ -60,7 +60,8 @@ class World(Task):
     goals
         A mapping from the label of each candidate goal (a hypothesis) to its states.
     outcomes
-        Positions of next states and their probabilities, both (states, actions, outcomes).
+        Two arrays of shape (states, actions, outcomes): the positions of the next states, and
+        their probabilities.
     discount
         Between 0 and 1: a state that is k moves from the goal has the value
         ``reward * discount**k``.
