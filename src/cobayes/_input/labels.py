@@ -72,7 +72,7 @@ def is_position(value: Any) -> bool:
 
 
 def find(value: Any, labels: Sequence[str], kind: str) -> int:
-    """Return the position of a label; a position is checked and returned.
+    """Return the position of a label, or check a position and return it.
 
     Parameters
     ----------

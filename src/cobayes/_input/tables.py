@@ -79,7 +79,7 @@ def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
 
 
 def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
-    """Return values, index and columns; the error about a text column suggests `set_index`."""
+    """Return values, index and columns; raise an error for a column of texts or times."""
     if len(frame.columns) and frame.columns[0] == "Unnamed: 0":  # read_csv's name for an index
         raise CobayesError(
             "the first column of the DataFrame, 'Unnamed: 0', seems to hold the labels of data.",
@@ -115,7 +115,7 @@ def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
 
 
 def _unpack_polars(frame: Any) -> tuple[Any, Any, Any]:
-    """Return values and labels; polars has no index, so a first column of text holds labels."""
+    """Return values and labels; if the first column holds text, it is the labels of the data."""
     names = list(frame.columns)
     texts = [name for name in names if all(isinstance(cell, str) for cell in frame[name].to_list())]
     if frame.height and texts:

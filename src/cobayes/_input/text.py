@@ -81,10 +81,14 @@ def parse_table(file: Path, text: str, expected: str) -> Cells:
 def find_delimiter(text: str, expected: str) -> tuple[str, str, int]:
     """Return the text to read, its separator, and the number of lines that were removed.
 
-    A first line ``sep=;`` names the separator and is removed. Otherwise the separator is a tab if a
-    tab is expected and occurs; a semicolon if all lines have the same number of semicolons (the
-    first line may have one less, if it has no cell above the labels); else the first of comma, tab
-    and semicolon that occurs in the first line; else the expected one.
+    A first line ``sep=;`` names the separator and is removed. Otherwise the separator is the first
+    of these that applies:
+
+    - a tab, if a tab is expected and the text has one;
+    - a semicolon, if the first line has k > 0 semicolons and every other line has k or k + 1 (a
+      first line with one less has no cell above the labels of the data);
+    - a comma, a tab or a semicolon, tried in this order, if the first line has one;
+    - the expected separator.
     """
     declared, _, rest = text.partition("\n")
     if found := re.fullmatch(r'"?sep=(.)"?\r?', declared, re.IGNORECASE):
@@ -107,11 +111,12 @@ def with_decimal_point(cell: str) -> str:
 def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Cells:
     """Separate the first row and the first column, if they contain labels, from the numbers.
 
-    A table that starts with a number has no labels. Otherwise the first row contains the labels of
-    the hypotheses and the first column those of the data. A first column that contains only numbers
-    is a hypothesis, unless its heading is missing or one of `_LABEL_HEADINGS`.
+    If the first cell is a number, the table has no labels, unless the first row is one cell short
+    and the second row starts with text. Otherwise the first row contains the labels of the
+    hypotheses, and the first column those of the data. A first column that contains only numbers is
+    a hypothesis, unless its heading is missing or one of `_LABEL_HEADINGS`.
     """
-    # Some programs omit the cell above the data's labels.
+    # Some programs omit the cell above the data's labels: the first row is one cell short.
     has_corner = not (len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1)
     if is_number(rows[0][0]) and (has_corner or is_number(rows[1][0])):
         require_rectangle(file, rows, lines)
@@ -180,7 +185,10 @@ def is_number(text: str) -> bool:
 
 
 def not_negative(cell: Any) -> float:
-    """Return the number in a cell; raise an error unless it is a finite number >= 0."""
+    """Return the number in a cell; raise an error unless it is a finite number >= 0.
+
+    A positive number that float64 rounds to zero is also an error.
+    """
     text = cell.strip() if isinstance(cell, str) else None
     value = np.nan
     if cell is not None and (text is None or text.lower() not in _MISSING):

@@ -15,7 +15,7 @@ from cobayes.errors import CobayesError
 
 
 def whole_number(value: Any, name: str, least: int) -> int:
-    """Return the value if it is an integer >= `least`; else raise an error with the name."""
+    """Return an integer if it is >= `least`; else raise an error that names the argument."""
     try:
         number = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -28,7 +28,7 @@ def whole_number(value: Any, name: str, least: int) -> int:
 def number_between(
     value: Any, name: str, low: float, high: float, *, closed: str = "", hint: str | None = None
 ) -> float:
-    """Return the value if it is a number between two bounds; else raise an error with the name.
+    """Return a number if it lies between two bounds; else raise an error that names the argument.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def number_between(
 
 
 def one_of(value: Any, name: str, choices: Sequence[str | None], hint: str | None = None) -> None:
-    """Raise an error unless a value is one of the choices, which the error lists."""
+    """Raise an error unless a value is one of the choices; the error lists the choices."""
     if not (value is None or isinstance(value, str)) or value not in choices:
         *others, last = map(repr, choices)
         expected = f"{', '.join(others)} or {last}" if others else last
@@ -70,7 +70,7 @@ def one_of(value: Any, name: str, choices: Sequence[str | None], hint: str | Non
 def instance(
     value: Any, kind: type | tuple[type, ...], name: str, expected: str, hint: str | None = None
 ) -> Any:
-    """Return the value if it is of the class; else raise an error with the name."""
+    """Return the value if it is of the class; else raise an error that names the argument."""
     if not isinstance(value, kind):
         raise CobayesError(f"{name} is {_shown(value)}; expected {expected}.", hint)
     return value
@@ -142,7 +142,7 @@ def generator(rng: Any = None) -> np.random.Generator:
 def seed_of(rng: Any) -> int:
     """Return 64 random bits, the seed of a call of the native core.
 
-    A seed or a SeedSequence gives the same bits in every call. A Generator advances.
+    A seed or a SeedSequence gives the same bits in every call; a Generator gives new bits.
     """
     return int(generator(rng).integers(2**64, dtype=np.uint64))
 

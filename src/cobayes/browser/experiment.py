@@ -231,12 +231,12 @@ def _constraints(name: str, matrix: MatrixLike) -> dict[str, Any]:
 def read_stimuli(
     stimuli: Stimuli | None, models: Mapping[str, Model]
 ) -> tuple[dict[str, dict[str, dict[str, str]]], dict[str, Path]]:
-    """Return the stimuli of each problem by label, and, by new name, the files to copy.
+    """Return the stimuli of each problem by label, and the image files to copy by their new names.
 
     Parameters
     ----------
     stimuli
-        The rows, or the CSV file; paths of images in the file are relative to its folder.
+        The rows, or the CSV file; image paths in the file are relative to the file's folder.
     models
         The problems by name.
     """
@@ -261,7 +261,7 @@ def read_stimuli(
                 f"the stimuli name {label!r}, but {where} datum or hypothesis of that name.",
                 "write the label exactly as in the table.",
             )
-        # A row without text, image and alternative text shows its label.
+        # A row that has no text, no image and no alternative text shows its label.
         is_empty = not (row.get("text") or row.get("image") or row.get("alt"))
         shown = {"text": label if is_empty else row.get("text", ""), "alt": row.get("alt") or label}
         if row.get("image"):

@@ -93,7 +93,8 @@ class Application(click.Group):
                 for word in given:
                     if "\0" in word:
                         raise click.UsageError(f"{word!r} holds a null byte.")
-                    # U+DC80 to U+DCFF are allowed: bytes of a file name that is not UTF-8.
+                    # U+DC80 to U+DCFF are allowed: they stand for the bytes of a file name that is
+                    # not UTF-8.
                     if re.search("[\ud800-\udc7f\udd00-\udfff]", word):
                         raise click.UsageError(f"{word!r} is not Unicode text.")
                 code = super().main(
@@ -101,7 +102,7 @@ class Application(click.Group):
                 )
                 sys.stdout.flush()
             except click.Abort as stop:
-                # `RunInterrupted` says what is saved, and its hint how to continue.
+                # The message of `RunInterrupted` says what is saved, its hint how to continue.
                 told = getattr(stop.__cause__, "message", "stopped by Ctrl-C.")
                 _say("interrupted", "yellow", told, getattr(stop.__cause__, "hint", None))
                 code = INTERRUPTED

@@ -29,7 +29,7 @@ WRITTEN = ("fit.csv", "trials.csv", "comparison.csv", "index.html")
 
 # The family's settings that take one of several names, and these names.
 _NAMES = {"response": RESPONSES, "literal": ("likelihood", "truth")}
-# Help texts that differ from the docstring of `people.Family`, which accepts more types.
+# Help texts that replace those of `people.Family`: the class accepts more types than the command.
 _TEXTS = {
     "features": "A table with the columns problem and datum, and one column of numbers per "
     "feature, such as a cost. Without the column 'problem' the table is used for every problem.",

@@ -41,8 +41,8 @@ class Given(SimpleNamespace):
     context
         The running command.
     typed
-        Its arguments and options. The files to write are checked: the folder of each must
-        exist, and none may also be an input.
+        The command's arguments and options. The files to write are checked: the folder of each
+        must exist, and none may also be an input or another output.
     """
 
     # Defaults for commands without these options.
@@ -178,7 +178,7 @@ def example_of(text: str) -> Example | None:
 def find_hypothesis(text: str | None, model: Model, example: Example | None) -> int:
     """Return the position of a hypothesis, given its label or its position as a text.
 
-    Without a text it is the hypothesis of the example.
+    If `text` is None, the hypothesis is that of the example; without an example this is an error.
     """
     if text is None and example is not None:
         return model.hypothesis_index(example.hypothesis)
@@ -233,7 +233,7 @@ def _by_label(pairs: Iterable[Sequence[str]], name: str) -> dict[str, float]:
 
 
 def _read_pairs(text: str) -> list[list[str]]:
-    """Return the rows of a file with two columns, label and number, without a row of headings."""
+    """Return the rows of a file with two columns, label and number; skip a row of headings."""
     file = existing_file(text)
     try:
         rows = [row for row in csv.reader(read_text(file).splitlines()) if any(row)]

@@ -100,7 +100,7 @@ def flag(*flags: str, help: str) -> Decorator:
 def count(
     *flags: str, least: int, help: str, default: int | None = None, infinite: bool = False
 ) -> Decorator:
-    """Return an option whose value is an integer of at least `least`, or infinity if allowed."""
+    """Return an option whose value is an integer >= `least`, or infinity if `infinite` is true."""
 
     def read(name: str, text: str) -> float:
         from cobayes._input.validation import whole_number

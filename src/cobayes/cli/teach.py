@@ -10,7 +10,8 @@ from cobayes.cli.inputs import Given
 from cobayes.lessons import Learner, Lesson, Teacher, plan_lesson, run_lesson
 from cobayes.plots.beliefs import draw_lessons
 
-# Widths in characters: of "0.1234 ", of a bar, and (at least) of the strongest rival's name.
+# Widths in characters: a belief such as "0.1234 ", a bar, and the least width of the name of the
+# strongest other hypothesis.
 _BELIEF, _BAR, _NAME = 7, 10, 4
 
 

@@ -59,14 +59,14 @@ def _is_unicode() -> bool:
 
 
 def width() -> int | None:
-    """Return the width of the terminal; None if stdout is not a terminal."""
+    """Return the width of the terminal; None if stdout is not a terminal and COLUMNS is not set."""
     if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
         return shutil.get_terminal_size().columns
     return None
 
 
 def paint(text: str, *, err: bool = False, **style: Any) -> str:
-    """Return a text in colour or bold if stdout (or stderr) is a terminal with colours."""
+    """Return a text in colour or bold if stdout (if `err`: stderr) is a terminal with colours."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     is_plain = is_plain or not (sys.stderr if err else sys.stdout).isatty()
     return text if is_plain else click.style(text, **style)
@@ -85,7 +85,7 @@ def show(text: str = "", **style: Any) -> None:
 
 
 def show_text(text: str, start: str = "") -> None:
-    """Write a paragraph to stdout after `start`; on a terminal it is wrapped and indented."""
+    """Write `start` and a paragraph to stdout; on a terminal, wrap and indent the paragraph."""
     limit, indent = width(), " " * len(click.unstyle(start))
     lines = textwrap.wrap(printable(text), max(limit - len(indent), 20)) if limit else [text]
     for number, line in enumerate(lines):
@@ -119,12 +119,12 @@ def show_table(
         A line above the table.
     columns
         Heading of each column, and ">" for numbers (right-justified) or "<" for text. In a narrow
-        terminal headings above numbers are broken into lines and text is wrapped; if that is not
-        enough, the table is wider than the terminal. If all headings are empty, none is printed.
+        terminal, headings and texts are wrapped; if that is not enough, the table is wider than the
+        terminal. If all headings are empty, none is printed.
     rows
         The cells.
     least
-        Widths below which columns are not narrowed. If given, text is cut instead of wrapped.
+        The least width of each column, in characters. If given, text is cut instead of wrapped.
     """
     cells = [[printable(cell) for cell in row] for row in rows]
     heads = [printable(heading) for heading, _ in columns]
@@ -214,8 +214,8 @@ def bar(value: float, size: int = 12) -> str:
 def patience(doing: str) -> Iterator[None]:
     """Show on stderr the work in progress, such as "running 9 lessons", after two seconds.
 
-    On a terminal the line shows the time so far and is removed at the end; otherwise it is one
-    plain line.
+    On a terminal the line appears one second later, shows the time so far and is removed at the
+    end; otherwise it is one plain line.
     """
     is_done = threading.Event()
 

@@ -24,7 +24,7 @@ export const choiceButton = (problem, label, act, attributes = {}) =>
   );
 
 /**
- * The data in their places, with the rounds in which they were shown; buttons where a person chooses.
+ * The data in their places, with the rounds in which they were shown. If `choose` is given, each datum is a button.
  * @param {CobayesLesson} lesson
  * @param {((datum: number) => void) | null} [choose]
  */
@@ -50,7 +50,7 @@ export function board(lesson, choose = null) {
   return h("div", { class: "cobayes-grid", style: { "--columns": String(grid[1]) } }, ...cells);
 }
 
-/** Sliders for belief, all of which must be moved; `send` gets shares with sum one. */
+/** One slider per hypothesis; each must be moved or clicked. `send` gets the values divided by their sum. */
 export function ratingForm({ problem, hypothesisOrder }, texts, send) {
   const untouched = new Set(hypothesisOrder),
     inputs = [];

@@ -3,8 +3,8 @@
 /**
  * Make an element.
  * @param {string} tag
- * @param {Record<string, unknown>} [attributes] `class`, `on` (listeners), `style` (properties), others as
- *   attributes; false, null and undefined are left out.
+ * @param {Record<string, unknown>} [attributes] `on`: listeners by event. `style`: style properties. All others become
+ *   attributes; values false, null and undefined are left out.
  * @param {...(Node | string | number | null | undefined)} children
  */
 export function h(tag, attributes = {}, ...children) {
@@ -62,8 +62,8 @@ export function setText(element, text) {
 }
 
 /**
- * Update a part of the page whose style is `content-visibility: auto`: at once while it is visible, otherwise
- * after the visible parts. Of several delayed updates only the last is done.
+ * Wrap `update` for a part of the page whose style is `content-visibility: auto`. The part is updated at once while it is
+ * visible, otherwise after the visible parts. Of several delayed updates only the last is done.
  */
 export function inSightFirst(element, update) {
   let isInSight = true,
@@ -119,7 +119,7 @@ export function slider({ label, min, max, step, value = min, show = digits, onIn
   return element;
 }
 
-/** A slider for a share whose value can be typed as well. */
+/** A slider for a share; the share can also be typed. */
 export function shareSlider({ label, value, onInput, id = newId("share") }) {
   const typed = h("input", {
     type: "number",

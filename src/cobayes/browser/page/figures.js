@@ -1,4 +1,4 @@
-/** Figures, with captions, to save as SVG or PNG; files to download. */
+/** Figures with captions, which can be saved as SVG or PNG, and the download of files. */
 import { button, h, put } from "./dom.js";
 
 /** Style properties that are copied into a saved drawing. */

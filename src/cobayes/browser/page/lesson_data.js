@@ -42,7 +42,7 @@ let known = { key: "", lessons: null };
 /**
  * The lessons of the three rules up to the state's round.
  * @returns {{kind: string, data: number[], logBeliefs: number[][], impossible: number[], rate: number,
- *   teacher: Teacher, isOver: boolean}[]} `impossible`: rounds whose datum the learner had ruled out.
+ *   teacher: Teacher, isOver: boolean}[]} `impossible`: rounds whose datum was impossible for the learner.
  */
 export function lessonsAt(state) {
   const key = keyOf(state, [...LESSON_KEYS, "choice", "picks"]);

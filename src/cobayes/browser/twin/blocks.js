@@ -14,7 +14,7 @@ const CARRIED = 1e-12;
 
 /**
  * @typedef {{rows: number[], columns: number[], reach: number}} Component `reach`: the number of
- *   columns that can be reached from it in the residual graph
+ *   columns that can be reached from the component in the residual graph
  * @typedef {{rows: number[], columns: number[], ratio: number, components: Component[]}} Block
  */
 
@@ -77,7 +77,8 @@ function split(matrix, rowSums, columnSums, rows, columns, blocks) {
     blocks.push({ rows, columns, ratio, components });
     return;
   }
-  // Rows reached from columns with unsent supply, and the columns that allow no other rows, have a ratio above the average.
+  // One part has a ratio above the average: the rows reached from columns with unsent supply, and the columns that are
+  // positive in no other rows.
   const full = reachable(
     next,
     positions(columns.length).filter((j) => unsent[j] > TIE / columns.length),
@@ -93,8 +94,8 @@ function split(matrix, rowSums, columnSums, rows, columns, blocks) {
 /**
  * Send as much as possible from columns to rows, by shortest augmenting paths.
  * @param {number[][]} allowed The rows that each column may send to.
- * @param {number[]} supply What each column sends, in total one.
- * @param {number[]} capacity The most that each row takes, in total one.
+ * @param {number[]} supply The amount that each column has to send; the amounts sum to one.
+ * @param {number[]} capacity The largest amount that each row can take; the amounts sum to one.
  */
 function maximumFlow(allowed, supply, capacity) {
   const flow = allowed.map(() => new Float64Array(capacity.length));
@@ -121,13 +122,13 @@ function maximumFlow(allowed, supply, capacity) {
     unsent[first] -= amount;
     spare[last] -= amount;
   }
-  // What is left of each column's supply, below the tolerance, goes to its first row, so that every column has an entry with flow.
+  // Unsent supply below the tolerance goes to the column's first row, so that every column has an entry with flow.
   if (total(unsent) <= TIE) unsent.forEach((rest, j) => (flow[j][allowed[j][0]] += rest));
   return { flow, unsent };
 }
 
 /**
- * A shortest path from a column with supply to a row with spare capacity: column, row, column, ..., row. Each column
+ * A shortest path from a column with unsent supply to a row with spare capacity: column, row, column, ..., row. Each column
  * sends more to the row after it, and takes the same amount back from the row before it.
  * @param {number[][]} allowed
  * @param {Float64Array[]} flow

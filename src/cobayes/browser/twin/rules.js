@@ -31,7 +31,7 @@ export class Rule {
   /**
    * The likelihood matrix at a belief, as logarithms.
    * @param {number[]} logBelief
-   * @param {number[]} [dataPrior] Replaces the rule's own, for tasks in which it changes.
+   * @param {number[]} [dataPrior] Replaces the rule's data prior, in tasks whose data prior changes.
    * @returns {number[][]}
    */
   respond(logBelief, dataPrior = this.dataPrior) {
@@ -69,7 +69,7 @@ export class Rule {
   }
 
   /**
-   * The posterior after a datum; NaN where no hypothesis with a positive belief allows the datum.
+   * The posterior after a datum; all NaN if no hypothesis with a positive belief allows the datum.
    * @type {(belief: number[], datum: number, dataPrior?: number[]) => number[]}
    */
   update(belief, datum, dataPrior) {
@@ -94,7 +94,7 @@ export class Rule {
   }
 
   /**
-   * The factors by which the learner multiplies its belief: the likelihood, unless a rule overrides this.
+   * Logarithms of the factors by which the learner multiplies its belief: the likelihood, unless a rule overrides this.
    * @type {(logBelief: number[], dataPrior?: number[]) => number[][]}
    */
   logListener(logBelief, dataPrior) {
@@ -113,7 +113,7 @@ export class BI extends Rule {
   }
 }
 
-/** Recursion of finite depth; at depth one, rational speech acts. */
+/** Recursion of finite depth; depth one with literal="truth" is the model of rational speech acts. */
 export class Pragmatic extends Rule {
   name = "Pragmatic";
 
@@ -188,8 +188,8 @@ export function makeRule(matrix, settings, dataPrior = null) {
  * @returns {number} Infinity if every rival is excluded by some datum of the truth.
  */
 export function rate(rule, hypothesis) {
-  // With zeros, a recursion of finite depth is not defined at certainty for data that are impossible under the truth:
-  // take the limit as the beliefs in the other hypotheses tend to zero.
+  // The pragmatic rule is not defined at certainty if a datum is impossible under the truth. Its rate is therefore the
+  // limit as the beliefs in the other hypotheses tend to zero.
   const doubts = rule instanceof Pragmatic ? [-300, -600] : [-Infinity];
   const found = doubts.map((doubt) => divergences(rule, hypothesis, doubt));
   const last = found[found.length - 1];
@@ -247,7 +247,7 @@ const logTable = (matrix, dataPrior) =>
   matrix.map((row, i) => row.map((value) => (dataPrior[i] > 0 ? Math.log(value) : -Infinity)));
 
 /**
- * Normalise columns of logarithms; an empty column stays empty.
+ * Normalise columns of logarithms; a column of minus infinities stays the same.
  * @type {(logs: number[][]) => number[][]}
  */
 function logColumns(logs) {

@@ -2,8 +2,8 @@
  * The scaling of SCBI: row sums in proportion to a data prior, column sums in proportion to the belief.
  *
  * The scaled matrix is S[i][j] = r_i M[i][j] e^{v_j} theta_j / den_i with den_i = sum_k M[i][k] e^{v_k} theta_k:
- * rows are exact by construction, theta enters as a weight only, and Newton's method finds v. Columns whose belief underflows are scaled
- * like the others, with weight zero.
+ * row sums are exact by construction, theta enters only as a weight, and Newton's method finds v. Columns whose belief
+ * underflows are scaled like the others, with weight zero.
  */
 import { positions, scalingBlocks, total } from "./blocks.js";
 
@@ -26,8 +26,8 @@ const MAX_STEP = 6;
  * @param {number[]} dataPrior One weight per datum; zero: not available.
  * @param {number[] | null} [start] Logarithms of column factors to start from.
  * @returns {{logLikelihood: number[][], blocks: import("./blocks.js").Block[] | null, factors: number[]}}
- *   Columns of exp(logLikelihood) sum to one; `blocks` is null if available data and believed hypotheses have
- *   no zeros.
+ *   Columns of exp(logLikelihood) sum to one; `blocks` is null if the table has no zeros in the rows of available data
+ *   and the columns of hypotheses with a positive belief.
  */
 export function scaleToBelief(matrix, logBelief, dataPrior, start = null) {
   const numRows = matrix.length,
@@ -54,7 +54,8 @@ export function scaleToBelief(matrix, logBelief, dataPrior, start = null) {
 }
 
 /**
- * Solve one component and write its part of the log-likelihood and the logarithms of row factors.
+ * Solve one component. Write its log-likelihood to `result`, and the logarithms of its row and column factors to
+ * `rowFactors` and `factors`.
  * @type {(matrix: number[][], logBelief: number[], dataPrior: number[], part: {rows: number[], columns: number[]},
  *   factors: number[], isWarm: boolean, result: number[][], rowFactors: number[]) => void}
  */
@@ -79,9 +80,9 @@ function scaleComponent(matrix, logBelief, dataPrior, { rows, columns }, factors
 /**
  * Find v with sum_i r_i kernel[i][j] e^{v_j} / den_i = 1 for every column j.
  *
- * The convex function sum_i r_i log den_i - sum_j theta_j v_j has its minimum there. Each iteration is a sweep (one
- * Sinkhorn step), which also solves for columns of weight zero, and a Newton step, halved until it lowers
- * the error or this function.
+ * This v minimises the convex function sum_i r_i log den_i - sum_j theta_j v_j. Each iteration is a Sinkhorn step, which
+ * also solves for columns of weight zero, and then a Newton step. The Newton step is halved until it lowers the error or
+ * the convex function.
  * @type {(kernel: Float64Array, r: Float64Array, weights: Float64Array, start: number[] | null) => Point}
  */
 function solve(kernel, r, weights, start) {
@@ -120,7 +121,8 @@ function solve(kernel, r, weights, start) {
 }
 
 /**
- * Compute, at v: the denominators `den`, the ratios of column sums to their targets, and the largest absolute logarithm of a ratio.
+ * Compute at v: `grown`, the factors e^{v_j}; `ratio`, each column sum divided by its target; `den`, the denominators;
+ * `error`, the largest absolute logarithm of a ratio.
  * @type {(kernel: Float64Array, r: Float64Array, weights: Float64Array, v: Float64Array) => Point}
  */
 function evaluate(kernel, r, weights, v) {
@@ -139,7 +141,7 @@ function evaluate(kernel, r, weights, v) {
   let error = 0;
   for (let j = 0; j < size; j++) {
     ratio[j] *= grown[j];
-    // NaN (a step into overflow) must not look like success.
+    // NaN (after an overflow) must not pass as convergence.
     error = Math.max(error, Number.isNaN(ratio[j]) ? Infinity : Math.abs(Math.log(ratio[j])));
   }
   return { v, grown, ratio, den, error };
@@ -157,7 +159,8 @@ function potential({ v, den }, r, weights) {
 }
 
 /**
- * Solve the linearised equations; the factor of the column with the largest weight is fixed. Null if they are singular.
+ * Solve the linearised equations; the factor of the column with the largest weight is fixed. Null if the equations are
+ * singular.
  * @type {(kernel: Float64Array, weights: Float64Array, r: Float64Array, point: Point) => Float64Array | null}
  */
 function newtonStep(kernel, weights, r, { grown, ratio, den }) {
@@ -209,9 +212,12 @@ function eliminate(system) {
   return x.every(Number.isFinite) ? x : null;
 }
 
-/** Fill the columns of hypotheses with belief zero by the limit for a belief that tends to zero. The mass of such a column goes to its rows that
- * are zero in all columns of positive belief (several columns with such rows are scaled to equal sums). A column without such rows goes to the
- * block with the lowest ratio, and there to the component from which most columns can be reached.
+/**
+ * Fill the columns of hypotheses whose belief is zero: the limit as their belief tends to zero.
+ *
+ * Free rows are rows of available data that are zero in all columns of positive belief. A column that is positive in a
+ * free row gets all its mass in free rows; several columns of this kind are scaled to equal sums. Any other column goes to
+ * the block with the lowest ratio, and in this block to the component from which most columns can be reached.
  * @type {(matrix: number[][], logBelief: number[], dataPrior: number[], blocks: Block[] | null,
  *   rowFactors: number[], result: number[][]) => void}
  */
@@ -236,7 +242,8 @@ function attachUnbelieved(matrix, logBelief, dataPrior, blocks, rowFactors, resu
   });
 }
 
-/** The component to which a column of vanishing sum belongs, among the components of the rows in which it is positive.
+/**
+ * The component that receives a column of belief zero, among the components of the rows in which the column is positive.
  * @type {(blocks: Block[], numRows: number, isAllowed: (i: number) => boolean) => Component | undefined}
  */
 function componentOfColumn(blocks, numRows, isAllowed) {
@@ -253,7 +260,7 @@ function componentOfColumn(blocks, numRows, isAllowed) {
 }
 
 /**
- * The beliefs in these columns as numbers with sum one.
+ * The beliefs in these columns, not as logarithms, divided by their sum.
  * @type {(logBelief: number[], columns: number[]) => number[]}
  */
 function linearWeights(logBelief, columns) {
