@@ -40,7 +40,8 @@ def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tup
 
     Notes
     -----
-    If all N trials succeed, the lower end is (alpha/2)**(1/N), about 1 - 3.7/N at 95 %.
+    If all N trials succeed, the lower end is ((1 - confidence) / 2)**(1/N). At 95 % it is about
+    1 - 3.7/N.
     """
     from scipy.special import betaincinv
 
@@ -49,7 +50,7 @@ def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tup
     tail = 0.5 * (1.0 - confidence)
     failures = trials - successes
     low = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1.0, tail))
-    # Computed from the failures: a tiny share of failures is found accurately.
+    # Computed from the share of failures, because a tiny share is found accurately.
     high = 1.0 if failures == 0 else 1.0 - float(betaincinv(failures, successes + 1.0, tail))
     return low, high
 

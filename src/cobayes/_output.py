@@ -28,8 +28,7 @@ def freeze(result: Any) -> None:
     """Make the arrays of a frozen dataclass read-only, like its attributes."""
     for value in vars(result).values():
         if isinstance(value, np.ndarray):
-            # The argument is `write`. Given by keyword, it would make a call of `scale` take 6 %
-            # longer.
+            # With setflags(write=False) a call of `scale` would take 6 % longer.
             value.setflags(False)  # pyright: ignore[reportCallIssue]
 
 
@@ -279,8 +278,8 @@ def as_path(path: Any, verb: str) -> Path:
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file; after an interruption the file is the old one or the complete new one.
 
-    The text is written to a new file beside the target, which then replaces the target. The new
-    file has ordinary permissions, not those of a temporary file.
+    The text is written to a new file beside the target. Then the new file replaces the target. The
+    new file has ordinary permissions, not those of a temporary file.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ def require_affordable(
     hint
         What to do instead.
     seconds
-        Estimated processor time; the elapsed time is this divided by the number of threads.
+        Estimated processor time: the elapsed time multiplied by the number of threads.
     num_bytes
         Estimated memory.
     """

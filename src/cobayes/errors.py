@@ -67,12 +67,16 @@ class ConvergenceError(CobayesError):
 
 
 class InfeasibleError(ConvergenceError):
-    """No matrix with these zeros has the requested sums; the message names the rows and columns.
+    """No matrix with these zeros has the requested sums.
+
+    The message says which rows or columns make the sums infeasible.
 
     Attributes
     ----------
     result
-        The limit of alternating normalisation, which has the requested column sums.
+        The limit of alternating normalisation. It has the requested column sums, with one
+        exception: if all positive entries of a column are in rows with requested sum zero, the
+        column is zero.
 
     Examples
     --------
@@ -86,7 +90,7 @@ class InfeasibleError(ConvergenceError):
 
 
 class ImpossibleDatumError(CobayesError):
-    """A datum that the task, or every hypothesis with a positive belief, excludes."""
+    """The task does not allow the datum, or no hypothesis with a positive belief allows it."""
 
 
 class MissingDependencyError(CobayesError, ImportError):
@@ -142,9 +146,9 @@ def import_optional(module: str, extra: str, purpose: str):
     module
         Name of the module to import.
     extra
-        The extra of cobayes that installs it.
+        The extra of cobayes that installs the module.
     purpose
-        The feature that needs it, as the subject of a sentence.
+        The feature that needs the module, as the subject of a sentence.
     """
     import importlib
 

@@ -38,19 +38,18 @@ class Model(Task):
     """A non-negative data-by-hypotheses matrix with labels.
 
     Entry (d, h) says how well datum d fits hypothesis h; zero means that the datum is impossible
-    under the hypothesis. Columns need not sum to one: BI and SCBI normalise them. Labels are text;
-    those of a DataFrame or DataArray are used. In every call of the library an integer means a
-    position and a string means a label.
+    under the hypothesis. Columns need not sum to one: BI and SCBI normalise them. Labels are text.
+    In every call of the library an integer means a position and a string means a label.
 
     Parameters
     ----------
     matrix
-        Not negative, finite, shape (n, m), no row or column of zeros only: an array, DataFrame,
-        DataArray or `Model`.
+        An array, DataFrame, DataArray or `Model` of shape (n, m). Entries are finite and >= 0;
+        every row and every column has a positive entry.
     data
-        Labels of the n rows.
+        Labels of the n rows (default: those of `matrix`, else "0", "1", ...).
     hypotheses
-        Labels of the m columns.
+        Labels of the m columns (default: as for `data`).
 
     Attributes
     ----------
@@ -132,7 +131,7 @@ class Model(Task):
         Returns
         -------
         ndarray
-            Not negative, with sum one: (m,), or (n,) over data.
+            The probabilities, (m,), or (n,) over data; they sum to one.
         """
         labels = self.hypotheses if over == "hypothesis" else self.data
         return as_distribution(values, labels, over, name)
@@ -306,7 +305,7 @@ def _read_table(
 
 
 def as_model(matrix: MatrixLike) -> Model:
-    """Return a `Model` unchanged, the model of an example or a task, or the `Model` of a matrix."""
+    """Return the `Model` of a matrix, an example or a task; return a `Model` unchanged."""
     if isinstance(matrix, Model):
         return matrix
     held = getattr(matrix, "model", None)

@@ -34,12 +34,12 @@ class Learner:
     rule
         The learner's rule; a matrix, a model or a task means `SCBI` on it.
     prior
-        Its belief before the first datum; uniform by default.
+        The learner's belief before the first datum; uniform by default.
 
     Attributes
     ----------
     log_belief : ndarray
-        The logarithms of the belief, (m,), exact where the belief itself underflows.
+        The logarithms of the belief, (m,). They are accurate also where the belief underflows.
     state
         The state of the task as the agent knows it.
     outcomes : tuple
@@ -285,7 +285,7 @@ class Teacher(Learner):
 
     @property
     def distribution(self) -> Array:
-        """The distribution from which the next datum is drawn, shape (n,)."""
+        """The distribution from which `choose` draws, or takes the likeliest datum, shape (n,)."""
         found = self.distribution_over_data(self.hypothesis)
         if self.choice == "forward":
             is_forward: Any = self.rule.task.moves_forward(self.state, self.hypothesis)

@@ -82,7 +82,7 @@ class Ensemble(Result):
     hypothesis : int
         The position of the taught hypothesis.
     rule_name, learner_rule_name : str
-        The teacher's and the learner's rule.
+        The titles of the teacher's rule and of the learner's rule.
     num_lessons, num_rounds : int
         The number of lessons, and of rounds in each lesson.
     means, stds : ndarray

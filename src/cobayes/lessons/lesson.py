@@ -271,7 +271,7 @@ def run_lesson(
     teacher
         The teacher, who chooses the data.
     learner
-        The learner, who observes them.
+        The learner, who observes the data.
     num_rounds
         The largest number of rounds, >= 0.
     rng

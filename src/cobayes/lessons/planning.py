@@ -42,9 +42,10 @@ def plan_lesson(
 ) -> Lesson:
     """Plan the lesson after which a learner's belief in a hypothesis is highest.
 
-    In every round the datum is chosen that leads to the highest belief `look_ahead` rounds later.
-    With ``look_ahead=1`` the choice is greedy; with ``look_ahead=num_rounds`` no other lesson is
-    better. Nothing is random: of several equally good data the first is taken.
+    In every round the teacher shows the datum that leads to the highest belief after `look_ahead`
+    rounds, this round included. With ``look_ahead=1`` the choice is greedy, and of several equally
+    good data the first is taken. With ``look_ahead=num_rounds`` no other lesson is better. Nothing
+    is random.
 
     Parameters
     ----------
@@ -60,9 +61,9 @@ def plan_lesson(
     prior
         The learner's prior; uniform by default.
     look_ahead
-        The number of rounds to look ahead. The search is exact: it follows every sequence of data
-        except those that are proved not to be the best. The work grows exponentially with
-        `look_ahead`.
+        The number of rounds to look ahead, >= 1. The search is exact: it follows every sequence of
+        data except those that are proved not to give a higher belief. The work grows exponentially
+        with `look_ahead`.
 
     Returns
     -------
@@ -205,9 +206,9 @@ class Search:
     def best(self, node: Node, depth: int, wanted: float | None = None) -> Plan:
         """Return the highest log-odds that some data reach in `depth` rounds, and these data.
 
-        If the log-odds `wanted` are given, the search ends with the first data that reach them in
-        `depth` rounds or fewer; if the log-odds returned are lower than `wanted`, no such data
-        exist. No data are returned if the hypothesis allows none of the available data.
+        If the log-odds `wanted` are given, the search ends with the first data that reach `wanted`
+        in `depth` rounds or fewer. If the log-odds returned are lower than `wanted`, no data reach
+        `wanted`. No data are returned if the hypothesis allows none of the available data.
         """
         # Sequences of data that lead to the same belief, up to rounding, are continued only once.
         beliefs = np.round(node.log_belief, 9).tobytes()
@@ -263,11 +264,12 @@ class Search:
     def _largest_fall(self) -> Array:
         """An upper bound on the decrease of log(theta(j) / theta(h)) in one round, (m,).
 
-        Datum d adds r_d = log(L_dj / L_dh) to this logarithm; L is the likelihood. From belief to
-        belief all r_d of a built-in rule change by one common number, so max_d r_d - min_d r_d
-        stays the same. If the columns of L sum to one, some r_d is not negative, and this
-        difference is a bound. If they do not, L does not depend on the belief, and -min_d r_d is a
-        bound. The result is the larger of the two, or infinite if no bound is known.
+        Here h is the hypothesis to teach, and L is the likelihood. Datum d adds
+        r_d = log(L_dj / L_dh) to the logarithm. If the belief changes, all r_d of a built-in rule
+        change by one common number, so max_d r_d - min_d r_d stays the same. If the columns of L
+        sum to one, some r_d is not negative, and max_d r_d - min_d r_d is a bound. If the columns
+        do not sum to one, L does not depend on the belief, and -min_d r_d is a bound. The result is
+        the larger of the two bounds, or infinite if no bound is known.
         """
         rule, task = self._rule, self._rule.task
         while isinstance(task, Around):

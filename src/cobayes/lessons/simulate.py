@@ -121,7 +121,8 @@ def simulate(
                 f"{short_number(num_lessons)} lessons of {short_number(num_rounds)} rounds by a "
                 "custom rule",
                 "ask for fewer lessons or rounds.",
-                seconds=_SECONDS_PER_ROUND * num_lessons * num_rounds * num_threads(),  # one thread
+                # Python runs the lessons on one thread.
+                seconds=_SECONDS_PER_ROUND * num_lessons * num_rounds * num_threads(),
             )
         found = _play_one_by_one(agents, **options)
     else:

@@ -173,7 +173,7 @@ def compare_teachers(
         The learners' prior, which the teachers know; uniform by default.
     questions
         For "active": the question to which each datum is an answer, n labels. By default every
-        datum is a yes-or-no question, whose answer is "yes" with the probability in the matrix; if
+        datum is a yes-or-no question; its entries in the matrix are the probabilities of "yes". If
         entries exceed one, "active" needs this argument.
     rng
         Anything that `numpy.random.default_rng` accepts.
@@ -182,8 +182,8 @@ def compare_teachers(
     -------
     TeacherComparison
         `print` shows it as a table; `cobayes.plots.plot_teachers` draws it. In the table "<=k"
-        means that the search for "optimal" ended early with a lesson of k rounds, "?" that it
-        ended early without a lesson.
+        means that the search for "optimal" ended early and the best lesson found has k rounds. "?"
+        means that the search ended early and found no lesson.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""The ways of choosing data that `compare_teachers` compares: one teacher with one learner."""
+"""The teachers of `compare_teachers`, and the lessons of one teacher with one learner."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class Pair:
 
     def _greedy(self, data: Sequence[int] = ()) -> Array:
         """Return the beliefs in the truth in a lesson with `data` first, then greedy choices."""
-        # Of its own rule a planner uses only the task; it chooses by the learner's rule.
+        # A planner uses only the task of its own rule; it chooses data by the learner's rule.
         rule = self.learner if self.learner.task is self.task else BI(self.task)
         return self._taught_by(Planner(rule, self.hypothesis, self.prior, self.learner, data=data))
 
@@ -196,8 +196,8 @@ class Pair:
         is_answer = (question[:, None] == np.arange(question.max() + 1)).astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(answers)
-            # p log p of each answer, given a hypothesis: the sum over the answers to a question is
-            # minus the entropy of the answer.
+            # The terms p log p of each answer under each hypothesis. Their sum over the answers to
+            # a question is minus the entropy of the answer.
             terms_given = np.where(answers > 0.0, answers * logs, 0.0)
         is_new = np.ones((self.num_lessons, is_answer.shape[1]), dtype=bool)
         log_beliefs = np.tile(self.learner.log_belief(self.prior), (self.num_lessons, 1))

@@ -1,8 +1,8 @@
 """The base class of rules.
 
-A rule maps the learner's belief to a likelihood matrix, from which the teacher's distribution and
-the learner's posterior follow by Bayes' rule. Plain Bayesian inference has the same likelihood for
-every belief; SCBI scales the matrix to the belief.
+A rule maps the learner's belief to a likelihood matrix. The teacher draws data from the column of
+the true hypothesis; the learner's posterior follows by Bayes' formula. Plain Bayesian inference has
+the same likelihood for every belief; SCBI scales the matrix to the belief.
 """
 
 from __future__ import annotations

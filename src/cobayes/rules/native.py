@@ -163,8 +163,8 @@ class SCBI(NativeRule):
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`.
 
-        If another hypothesis allows data that are impossible under `hypothesis`, the teacher of the
-        other one chooses only such data.
+        If another hypothesis allows data that are impossible under `hypothesis`, only these data
+        have a positive probability under the other hypothesis.
         """
         if not self.is_scbi:
             return super().at_certainty(hypothesis)
@@ -215,8 +215,8 @@ class Pragmatic(NativeRule):
 
     Examples
     --------
-    Of three faces, the second has glasses, the third has glasses and a hat. A listener who hears
-    "glasses" (the datum at position 1) rather believes in the second face:
+    The first of three faces is plain, the second has glasses, and the third has glasses and a hat.
+    After "glasses" (the datum at position 1) a listener finds the second face the most likely:
 
     >>> import cobayes as cb
     >>> faces = cb.Pragmatic([[1, 1, 1], [0, 1, 1], [0, 0, 1]], 1, literal="truth")
@@ -277,8 +277,8 @@ class Pragmatic(NativeRule):
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`."""
         if self.depth == math.inf:
             return SCBI(self.model, data_prior=self.data_prior).at_certainty(hypothesis)
-        # Other hypotheses have almost no belief, but are not ruled out: the teacher of one that
-        # allows data impossible under `hypothesis` chooses only such data.
+        # The belief in the other hypotheses is tiny but positive. If one of them allows data that
+        # are impossible under `hypothesis`, then at depth >= 1 its teacher chooses only these data.
         logs = np.full(self.model.num_hypotheses, -_DOUBT)
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
         response = self.respond(logs)
