@@ -69,7 +69,7 @@ class ExampleLibrary(Mapping[str, Example]):
     """
 
     def __getitem__(self, name: str) -> Example:
-        # M3p can be typed in a shell without quotation marks; M3' and M'3 are accepted, too.
+        # M3' and M'3 are accepted, too.
         is_text = isinstance(name, str)
         if plain := re.fullmatch(r"M(?:([1-9])(p|')?|'([1-9]))", name if is_text else ""):
             name = f"M'_{plain[1] or plain[3]}" if plain[2] or plain[3] else f"M_{plain[1]}"

@@ -1,9 +1,9 @@
 """Cooperative inference and people's likelihoods as differentiable JAX functions.
 
-Values are computed by the native core on the host (`jax.pure_callback`); derivatives are
-written in JAX, so ``jax.grad``, ``jit`` and ``vmap`` work, and samplers such as those of NumPyro
-and BlackJAX can use the functions. Switch on ``jax_enable_x64``: JAX uses single precision by
-default. The module needs JAX (``pip install '.[jax]'``).
+Values are computed on the host by the native core and NumPy (`jax.pure_callback`). The functions
+define their derivatives for JAX: ``jax.grad``, ``jit`` and ``vmap`` work, and samplers such as
+those of NumPyro and BlackJAX can use the functions. Switch on ``jax_enable_x64``: JAX uses single
+precision by default. The module needs JAX (``pip install '.[jax]'``).
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
     matrix
         (n, m), not negative: an array, nested lists or a `Model`.
     row_sums, column_sums
-        (n,) and (m,), with equal totals; by default 1 for each row, and n / m for each column.
+        (n,) and (m,), with equal totals; by default 1 for each row, and the same sum for all
+        columns. If the totals differ, the column sums are rescaled to the total of the row sums;
+        the derivative ignores this.
 
     Returns
     -------
@@ -125,7 +127,7 @@ def from_host(evaluate: Callable[[np.ndarray], Sequence[Any]]) -> Callable[[Any]
     Parameters
     ----------
     evaluate
-        Returns values (...) and gradients (..., p) at points (..., p).
+        A function from points (..., p) to their values (...) and gradients (..., p).
     """
 
     def value_and_gradient(points: jax.Array) -> list[jax.Array]:
@@ -161,7 +163,8 @@ def _scaled(matrix: jax.Array, row_sums: jax.Array, column_sums: jax.Array) -> j
         from cobayes.scaling import scale as scale_on_host
 
         given = [np.asarray(argument, dtype=np.float64) for argument in arguments]
-        # In single precision the totals differ by rounding, which `scale` on the host would refuse.
+        # `scale` on the host refuses different totals. The default column sums may have another
+        # total than the given row sums.
         given[2] = given[2] * (given[1].sum() / given[2].sum())
         return scale_on_host(*given).matrix.astype(np.asarray(arguments[0]).dtype)
 

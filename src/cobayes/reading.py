@@ -28,8 +28,8 @@ Entries = tuple[NDArray[np.float64], list[str] | None, list[str] | None]
 
 _LONGEST_NAME = 120
 
-# Limits on the size of a file; a small Parquet file can decompress to gigabytes. Checking takes
-# about 100 bytes of memory per cell; no matrix of a teaching problem is this large.
+# Limits on the size of a file; no matrix of a teaching problem reaches them. A small Parquet file
+# can decompress to gigabytes, and checking takes about 100 bytes of memory per cell.
 _MOST_CELLS = 10**7
 _MOST_BYTES_OF_TEXT = 2**28
 _TEXT_TYPES = ("string", "large_string", "binary", "large_binary")
@@ -42,8 +42,8 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     """Read a labelled matrix from a file; the suffix of its name determines the format.
 
     In a table (``.csv``, ``.tsv``) the first row contains the hypotheses and the first column the
-    data; a table of only numbers is a matrix without labels. Semicolons and a first line ``sep=;``
-    are recognised; if the separator is not a comma, 0,25 is read as 0.25. A first column of numbers
+    data. A table of only numbers is a matrix without labels. Semicolons and a first line ``sep=;``
+    are recognised. If the separator is not a comma, 0,25 is read as 0.25. A first column of numbers
     is a hypothesis, unless its heading is empty or "datum". JSON (``.json``) contains ``{"matrix":
     [[...]], "data": [...], "hypotheses": [...]}`` (the labels may be missing), a list of rows, or
     the output of pandas with ``orient="split"``. In Parquet (``.parquet``) the index contains
@@ -119,7 +119,7 @@ def existing_file(path: object) -> Path:
         raise CobayesError(f"{file} is a folder, not a file.", "name the file inside it.")
     if not exists:
         raise CobayesError(f"there is no file {file}.", hint)
-    if not file.is_file():  # reading it may never end
+    if not file.is_file():  # reading a device or a pipe may never end
         raise CobayesError(
             f"{file} is a device or a pipe, not a file.", "write its content to a file first."
         )

@@ -5,8 +5,8 @@ group's mean; every depth has a share of people. Priors are flat: the group's me
 between the bounds, the standard deviation in logits (the spread) is uniform within `SPREAD`, and
 the shares of depths have a Dirichlet distribution with all parameters one.
 
-The posterior is drawn by Laplace's method with importance sampling. For every person, candidates
-for parameters and depth are drawn around the modes of normal approximations. The candidates'
+The posterior is drawn by Laplace's method with importance sampling. For every person and depth,
+candidates for the parameters are drawn around the mode of the posterior. The candidates'
 log-likelihoods are computed once; a draw of the group changes only the candidates' weights. The
 group's own parameters are drawn by importance sampling.
 
@@ -36,8 +36,8 @@ INTERVAL = (0.025, 0.975)
 # Bounds of the standard deviation between people, in logits. Below the lower one, people are
 # practically equal; at the upper one, most people's parameters are near a bound.
 SPREAD = (0.1, 3.0)
-# The number of candidates of all people and depths together (a draw of the group then takes about a
-# millisecond), and the smallest and the largest number per person and depth.
+# The number of candidates of all people and depths together; a draw of the group then takes about a
+# millisecond. The number per person and depth is between FEWEST and MOST.
 NUM_CANDIDATES, FEWEST, MOST = 60_000, 256, 2048
 # Before the final candidates there are NUM_ROUNDS rounds. A round draws candidates for the current
 # estimate of the group, and estimates the group anew from NUM_TRIAL_DRAWS draws.
@@ -45,14 +45,14 @@ NUM_ROUNDS, NUM_TRIAL_DRAWS = 3, 100
 # People's modes are searched between minus and plus this logit; at these logits a parameter is
 # practically at its bound.
 LINE_END = 12.0
-# The group's spread varies between its draws. Candidates therefore come from normal approximations
+# The spread varies between draws of the group. Candidates therefore come from normal approximations
 # at several spreads: the estimate times each of these factors.
 FACTORS = (1.0 / 3.0, 1.0, 3.0)
 # Step of the finite differences for second derivatives of the group's log density: large enough
 # that rounding in single precision does not matter, and small relative to standard deviations.
 STEP = 0.05
-# Smaller curvatures of the group's negative log density are replaced by this number; the prior's
-# curvature at its mode is 1/2.
+# Lower bound on the curvatures of the group's negative log density; the prior's curvature at its
+# mode is 1/2.
 LEAST_PRECISION = 0.1
 
 
@@ -132,9 +132,9 @@ class GroupFit:
     def draws(self) -> dict[str, Array]:
         """Draws of the posterior, with leading axes chain and draw.
 
-        Of the group: ``median`` (p) in the units of the parameters, ``spread`` (p; the standard
-        deviation of logits) and ``share`` (k). Of people: every free parameter (u), and
-        ``person_depth`` (u).
+        For the group: ``median`` (p), in the units of the parameters; ``spread`` (p), the standard
+        deviation of logits; ``share`` (k), the shares of depths. For people: every free parameter
+        (u), and ``person_depth`` (u).
         """
         family = self.fit.family
         group = Group.from_line(self.lines, len(family.columns))
@@ -296,7 +296,7 @@ class _Candidates(NamedTuple):
 
 
 def _candidates(alone: Fit, mean: Array, spread: Array, random: np.random.Generator) -> _Candidates:
-    """Return candidates for people in a group, around the modes of every person at every depth."""
+    """Return candidates for people in a group, around each person's modes at every depth."""
     names = alone.family.free_names()
     likelihoods = [alone.likelihood(depth) for depth in alone.family.depth]
     has = np.array([[name in own.names for name in names] for own in likelihoods], dtype=bool)

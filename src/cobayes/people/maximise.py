@@ -144,7 +144,7 @@ def _step(gradient, information, damping, blocked, width) -> tuple[Array, Array]
     diagonal = np.einsum("upp->up", scaled)
     # `floor` keeps steps short in directions without information. If a response was a lapse, the
     # curvature in a direction may be far larger than the expected information, so that the step is
-    # too long. Because of LEAST_DAMPED, a smaller damping is enough to shorten such a step.
+    # too long. LEAST_DAMPED makes a small damping sufficient to shorten such a step.
     largest = diagonal.max(axis=1, keepdims=True, initial=0.0)
     floor = 1e-10 * (1.0 + largest)
     added = damping[:, None] * np.maximum(diagonal, LEAST_DAMPED * largest) + floor + blocked

@@ -32,10 +32,10 @@ NUM_CHAINS, NUM_WARMUP = 4, 200
 # The number of draws between two reports of progress.
 BLOCK = 50
 # Chains continue until every R-hat of the group is below GOOD_R_HAT. Together they make at least
-# the larger of the requested number of draws and FEWEST_DRAWS (with fewer draws R-hat is
-# unreliable), and at most MOST_TIMES times this number.
+# the requested number of draws, or FEWEST_DRAWS if that is larger: with fewer draws R-hat is
+# unreliable. They make at most MOST_TIMES times this minimum.
 GOOD_R_HAT, MOST_TIMES, FEWEST_DRAWS = 1.01, 4, 800
-# Smaller precisions in the normal approximation of a person's likelihood are replaced by this one.
+# Lower bound on the precisions in the normal approximation of a person's likelihood.
 LEAST_PRECISION = 1e-3
 
 
@@ -142,8 +142,8 @@ def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
     centre, peak = jnp.float32(lines.mean(axis=0)), jnp.float32(alone.arrays.value.max(1))
     covariance = np.atleast_2d(np.cov(lines.T)) + 1e-6 * np.eye(num_lines)
     root = jnp.float32(np.linalg.cholesky(covariance))
-    # The normal approximation of each person's likelihood: the moments of the posterior draws
-    # without the contribution of the group's distribution; `pull` is precision times centre.
+    # The normal approximation of each person's likelihood. Its precision is that of the posterior
+    # draws minus that of the group's distribution; `pull` is its precision times its centre.
     group = Group.from_line(lines.mean(axis=0), num_free)
     mean, variance = people.mean(axis=0), people.var(axis=0)
     precision = np.maximum(1.0 / variance - group.spread**-2.0, LEAST_PRECISION)

@@ -241,8 +241,8 @@ def calibration(
 ) -> pd.DataFrame:
     """Return predicted and observed frequencies of options in bins of similar probability.
 
-    A posterior predictive check: parameters are drawn from the posterior under flat priors (as in
-    ``fit.to_arviz``; every unit keeps its best depth), and every response is simulated with these
+    This is a posterior predictive check. Parameters are drawn from the posterior under flat priors,
+    as in ``fit.to_arviz``; every unit keeps its best depth. Every response is simulated with these
     parameters, given the data shown before it. If the fitted model is right, few observed
     frequencies are outside of their bands.
 

@@ -117,7 +117,7 @@ class Fit:
 
         A parameter that is not identified is NaN, and its interval goes from bound to bound. A
         parameter that the best depth does not have is NaN without an interval. ``num_parameters``
-        counts the identified free parameters, and one for the depth if the family has several.
+        counts the identified free parameters, plus one if the family has several depths.
         """
         best = self.arrays.best
         table = self._table(best, has_intervals=True)

@@ -138,7 +138,8 @@ def as_numbers(cells: Iterable[Any]) -> Array:
 
 
 def as_text(value: Any) -> str:
-    """Return a label as text; 1.0 gives "1", since pandas reads integers beside a NaN as floats."""
+    """Return a label as text; 1.0 gives "1"."""
+    # In a column with a missing value, pandas reads integers as floats.
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip()

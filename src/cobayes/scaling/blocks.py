@@ -48,8 +48,8 @@ class ScalingBlocks:
         the block that it joins as its sum tends to zero. A column is in no block if all rows in
         which it is positive have the sum zero.
     support : ndarray
-        (n, m), which entries of the scaled matrix stay positive; columns with the sum zero are
-        treated as if their sum were very small.
+        (n, m): which entries of the scaled matrix stay positive. Rows and columns with the sum zero
+        are treated as if their sum were very small.
     status : str
         "exact": a matrix with these sums exists and no positive entry vanishes. "limit": such a
         matrix exists, but some positive entries vanish. "infeasible": no matrix with these zeros
@@ -92,7 +92,7 @@ def scaling_blocks(
     Parameters
     ----------
     matrix
-        Not negative, shape (n, m), no empty row or column.
+        Not negative, shape (n, m); every row and column has a positive entry.
     row_sums
         Not negative, shape (n,); ones by default. Zero: the datum is not available.
     column_sums
@@ -112,8 +112,8 @@ def scaling_blocks(
 
     Notes
     -----
-    Of all row sums that the zeros and the column sums allow, the limit has those whose ratios to
-    the given row sums are as even as possible. Ratios with a relative difference below 1e-11 are
+    Among the row sums that are possible with these zeros and column sums, the limit has those with
+    the most uniform ratios to the given row sums. Ratios with a relative difference below 1e-11 are
     treated as equal.
     """
     model = as_model(matrix)
@@ -183,8 +183,8 @@ def explain(
     )
 
 
-# If the totals of row and column sums differ relatively by less than this, the difference is
-# rounding error and the column sums are not rescaled, so that exact sums stay exact.
+# If the totals of row and column sums have a relative difference of at most this, the difference is
+# rounding error. The column sums are then not rescaled, so that exact sums stay exact.
 EQUAL_TOTALS = 1e-14
 
 

@@ -42,7 +42,8 @@ class ScalingResult:
     """A scaled matrix, its row and column factors, and the error of its sums.
 
     ``matrix == row_scaling[:, None] * original * column_scaling``, except for entries that vanish
-    (status "limit" or "infeasible"). For a batch every attribute has the batch's leading axes.
+    (status "limit" or "infeasible"). For a batch, all attributes except the labels have the batch's
+    leading axes.
 
     Attributes
     ----------
@@ -148,7 +149,8 @@ def scale(
     Parameters
     ----------
     matrix
-        Not negative, no empty row or column, shape (..., n, m); leading axes are a batch.
+        Not negative, shape (..., n, m); leading axes are a batch. Every row and column has a
+        positive entry.
     row_sums
         Not negative, shape (..., n); ones by default. A row with sum zero becomes zero.
     column_sums
