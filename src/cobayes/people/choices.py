@@ -40,8 +40,8 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
     Parameters
     ----------
     problems
-        A mapping from name to matrix or task; a folder of model files, in which the problem
-        ``p`` is a file such as ``p.csv``; or one file, matrix or task for all responses.
+        A mapping from name to matrix or task; a folder with one model file for each problem, such
+        as ``p.csv`` for the problem ``p``; or one file, matrix or task for all responses.
     priors
         A mapping from a problem's name to its prior ("*" for a problem without a name); or a table
         (or file) with the columns problem, hypothesis and prior. Uniform by default.
@@ -257,7 +257,7 @@ def _warn_about_rounds(frame: pd.DataFrame, steps: Any, before: Any) -> None:
         For each row of `steps`, the preceding round of the lesson; NaN at the start of a lesson.
     """
     starts = before.isna()
-    # Rounds are taken for trial numbers if some person has several lessons, and no person has the
+    # Rounds are treated as trial numbers if some person has several lessons, and no person has the
     # same round number in two lessons.
     has_several = starts.sum() > steps["person"].nunique()
     are_trials = has_several and not steps.duplicated(["person", "round"]).any()
@@ -307,7 +307,7 @@ def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
 def read_numbers(
     table: Any, problems: Mapping[str, Problem], kind: str, *, is_partial: bool = False
 ) -> dict[str, dict[str, Array]]:
-    """Return, by column and problem, arrays with one number per datum or hypothesis.
+    """Return ``{column: {problem: array}}``; arrays have one number per datum or hypothesis.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def read_numbers(
     problems
         The problems by name.
     kind
-        "datum" or "hypothesis".
+        The kind of the labels: "datum" (a table of features) or "hypothesis" (a table of priors).
     is_partial
         Whether problems may be missing from the table.
     """
@@ -373,7 +373,7 @@ def _problems(frame: pd.DataFrame, problems: Mapping[str, Problem]) -> list[Prob
 def _positions(
     frame: pd.DataFrame, problem: Sequence[Problem], column: str, kind: str
 ) -> Positions:
-    """Return the position of the datum or hypothesis (`kind`) that each cell of a column names."""
+    """Return the position of the datum or hypothesis (`kind`) in each cell of a column."""
     names = np.array([own.name for own in problem])
     # Rows with the same problem and label form a group, so that each label is looked up once.
     group = frame.groupby([names, filled(frame, column)], sort=False).ngroup()

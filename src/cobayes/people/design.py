@@ -48,16 +48,16 @@ class Recovery:
         parameters. A free parameter such as ``lapse`` also has the columns ``lapse_estimate``,
         ``lapse_low`` and ``lapse_high``, from the fit at the true depth.
     confusion : DataFrame
-        Rows are true depths, columns estimated depths (those with the highest likelihood). Each row
-        has the shares of the people with this true depth, and sums to one.
+        Rows are true depths, columns estimated depths (those with the highest likelihood). An entry
+        is a share of the people who have the row's true depth; each row sums to one.
     coverage : DataFrame
         One row per free parameter. ``num_identified`` is the number of people for whom the
         parameter is identified. For these people, ``coverage`` is the share of intervals that
-        contain the truth (its exact 95 % interval: ``coverage_low`` to ``coverage_high``), ``bias``
-        is the mean and ``rmse`` the root mean square of estimate minus truth, and ``correlation``
-        is the correlation of truth and estimate. ``median_width`` is the median width of the
-        intervals of all people; the interval of a parameter that is not identified goes from bound
-        to bound.
+        contain the truth, and ``coverage_low`` to ``coverage_high`` is the exact 95 % interval of
+        this share. Also for these people, ``bias`` is the mean and ``rmse`` the root mean square of
+        estimate minus truth, and ``correlation`` is the correlation of truth and estimate.
+        ``median_width`` is the median width of the intervals of all people. If a parameter is not
+        identified, its interval goes from bound to bound.
     num_choices : int
         Responses per person.
 
@@ -119,8 +119,8 @@ def recover(
         A mapping from parameter to its true value, equal for all people, or to a range from which
         true values are drawn uniformly. Default ranges: rationality 1 to 6, lapse 0 to 0.2,
         sharpness and inner rationality 0.5 to 3, prior temperature 0.5 to 2, noise 0.05 to 0.3,
-        weights -2 to 2. Values and ends of ranges outside of the family's bounds are replaced by
-        the nearest bound.
+        weights -2 to 2. A value or an end of a range that is outside of the family's bounds is
+        replaced by the nearest bound.
     confidence
         Confidence level of the intervals whose coverage is counted.
     rng

@@ -41,11 +41,12 @@ class Comparison:
     Attributes
     ----------
     table : DataFrame
-        One row per model, the lowest BIC first: ``log_likelihood``, ``per_response`` (its mean over
-        responses), ``num_parameters``, ``aic`` and ``bic``; if all fits are by person, ``num_best``
-        (people for whom no other model has an equal or lower BIC), ``frequency``, ``exceedance``
-        and ``protected`` (see `Exceedance`); if requested, ``cross_validated``, ``loo``,
-        ``loo_stderr`` and ``loo_unreliable`` (the number of responses whose Pareto k exceeds 0.7).
+        One row per model, the lowest BIC first, with the columns ``log_likelihood``,
+        ``per_response`` (its mean over responses), ``num_parameters``, ``aic`` and ``bic``. If all
+        fits are by person, also ``num_best`` (the number of people for whom every other model has a
+        higher BIC), ``frequency``, ``exceedance`` and ``protected`` (see `Exceedance`). If
+        requested, also ``cross_validated``, ``loo``, ``loo_stderr`` and ``loo_unreliable`` (the
+        number of responses whose Pareto k exceeds 0.7).
     by_person : DataFrame or None
         Log evidence of every model for every person, -BIC / 2; None unless all fits are by person.
     exceedance : Exceedance or None
@@ -53,7 +54,7 @@ class Comparison:
     chance : float
         Log-likelihood if all available options have equal probability; NaN for ratings.
     conclusion : str
-        The result in words, with its limits.
+        The result in words, with its limitations.
 
     Examples
     --------

@@ -22,8 +22,8 @@ from cobayes.people.problems import Array
 # The variational fit stops when every Dirichlet parameter changes by less than TOLERANCE times the
 # sum of the parameters.
 MAX_ITERATIONS, TOLERANCE = 10_000, 1e-12
-# The number of nodes of the trapezoidal rule: about 40 per standard deviation of a gamma variable's
-# logarithm for Dirichlet parameters of 1 to 10,000.
+# The number of nodes of the trapezoidal rule. For Dirichlet parameters of 1 to 10,000 there are
+# about 40 nodes per standard deviation of a gamma variable's logarithm.
 NUM_NODES = 2001
 
 
@@ -79,7 +79,7 @@ def exceedance(log_evidence: Any) -> Exceedance:
     Returns
     -------
     Exceedance
-        Frequencies of the models, and the probability of each to be the most frequent, (models,).
+        Frequencies of the models, and the probability that each is the most frequent, (models,).
 
     Examples
     --------

@@ -50,10 +50,10 @@ class Family:
 
     A teacher of depth K shows datum d with probability
     ``(1 - lapse) softmax(rationality * u(d) + sum of weight * feature(d)) + lapse / n``. Here
-    ``u(d) = log L_{K-1}(h | d)``, where h is the truth and L_{K-1} is the belief, after d, of the
-    learner that the teacher imagines (the "learner in mind"). For K = 0,
-    ``u(d) = log T_0(d | h)``, where T_0 is the matrix with normalised columns. If a task has a data
-    prior p, ``log p(d)`` is added in the softmax for K > 0. A learner of depth K guesses h with
+    ``u(d) = log L_{K-1}(h | d)``, where h is the truth and L_{K-1} is the posterior of the learner
+    whom the teacher imagines (the "learner in mind"). For K = 0, ``u(d) = log T_0(d | h)``, where
+    T_0 is the matrix with normalised columns. If K > 0 and the task has a data prior p,
+    ``log p(d)`` is added in the softmax. A learner of depth K guesses h with
     probability ``(1 - lapse) softmax(sharpness * log L_K(h | d)) + lapse / m``; its rating of h is
     this probability plus a normal error, censored at 0 and 1. n is the number of available data, m
     the number of hypotheses.
@@ -66,9 +66,9 @@ class Family:
     depth
         Depths of recursion to compare; ``inf`` is full cooperation (SCBI).
     rationality
-        For a teacher, the factor of the utility of a datum (the learner's log-belief in the truth);
-        for a learner, the exponent alpha of the teachers in its recursion (depth 1 and more; at
-        infinite depth it is 1).
+        For a teacher: the factor of the utility u(d) of a datum. For a learner of depth 1 or more:
+        the exponent of the teachers in the learner's recursion; at infinite depth this exponent
+        is 1.
     lapse
         Probability of a response that is drawn uniformly.
     features
@@ -79,8 +79,8 @@ class Family:
         Weights of the features: a number or bounds for all features, or a mapping from feature to
         number or bounds.
     inner_rationality
-        Exponent of the teachers inside the recursion of a teacher (depth 2 and more; at infinite
-        depth it is 1).
+        For a teacher: the exponent of the teachers inside the recursions of the learner in mind and
+        of `other`. A recursion of depth 0 has no teachers; at infinite depth the exponent is 1.
     prior_temperature
         Exponent of the prior: the first belief of a learner (of the learner in mind, for a teacher)
         is the prior to this power, normalised.
@@ -90,9 +90,9 @@ class Family:
     noise
         Standard deviation of the error of a rating.
     other
-        For a teacher of depth K, the depth of the rule that updates the belief of the learner in
+        For a teacher of depth K: the depth of the rule that updates the belief of the learner in
         mind after each datum; K - 1 by default (0 for K = 0). A number has no effect on learners.
-        "static", also for learners: every round starts from the prior.
+        For teachers and learners, with "static" every round starts from the prior.
     literal
         The literal learner's table: "likelihood" (columns are normalised) or "truth" (not
         normalised), as in `cobayes.Pragmatic`.
@@ -218,11 +218,11 @@ class Family:
 
     @cached_property
     def columns(self) -> list[int]:
-        """Positions, in the order of `names`, of the parameters that are free at some depth."""
+        """Positions in `names` of the parameters that are free at some depth."""
         return [self.names.index(name) for name in self.free_names()]
 
     def from_line(self, points: Array) -> Array:
-        """Return the values (..., p) of the parameters free at some depth, from their logits.
+        """Return the values (..., p) of the parameters in `columns`, from their logits.
 
         With the parameter's bounds low and high, the logit is logit((value - low) / (high - low)).
         """

@@ -1,4 +1,4 @@
-"""Score responses with given parameters; fit free ones by person, pooled, or as a group."""
+"""Score responses with given parameters; fit free parameters by person, pooled, or as a group."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ from cobayes.people.tables import row_of
 CHUNK_ROWS = 4_000
 # The number of draws by Laplace's method that set the coordinates of NUTS.
 NUM_GUESSES = 500
-# `fit_group` warns if the effective number of candidates is below this share of `num_draws`.
+# `fit_group` warns if the group's effective number of candidates is below this share of
+# `num_draws`.
 LEAST_EFFECTIVE = 0.05
-# It also warns if a person's effective number of draws, or the distance of a spread to its bounds
-# (in logits), is below these numbers.
+# `fit_group` warns if a person's effective number of draws is below FEWEST_EFFECTIVE, or if a
+# spread (in logits) is less than NEAR_BOUND away from a limit of `SPREAD`.
 FEWEST_EFFECTIVE, NEAR_BOUND = 50, 0.1
-# Of the expected information per response, eigenvalues below this number are treated as zero. The
-# unit of each parameter is the distance between its bounds.
+# Smaller eigenvalues of the expected information per response are treated as zero. The unit of each
+# parameter is the distance between its bounds.
 NO_INFORMATION = 1e-9
 
 
@@ -50,21 +51,22 @@ def score(
 ) -> pd.DataFrame:
     """Return the responses with their probabilities and beliefs, for given parameters.
 
-    The added columns are ``depth``, ``probability`` and ``log_likelihood`` of the response,
-    ``rank`` of the chosen option (1: the likeliest), the learner's beliefs in the truth before and
-    after the response (``belief``, ``belief_after``), the entropies of the learner's beliefs
-    (``entropy``, ``entropy_after``), and ``information_gain``, the Kullback-Leibler divergence of
-    the later belief from the earlier one (all three in nats). For learners, ``belief`` and
-    ``belief_after`` are those in the guessed or rated hypothesis, before and after the datum. For
-    ratings, ``probability`` is the model's rating before the error, and ``log_likelihood`` the
-    logarithm of a density. A user's column with the name of an added column, such as ``rank``, is
-    renamed to ``rank_given``.
+    The added columns are ``depth``, ``probability`` and ``log_likelihood`` of the response, and
+    ``rank`` of the chosen option (1: the likeliest). ``belief`` and ``belief_after`` are the
+    learner's belief in the truth before and after the datum; for learners, the belief in the
+    guessed or rated hypothesis. ``entropy`` and ``entropy_after`` are the entropies of the whole
+    belief, and ``information_gain`` is the Kullback-Leibler divergence of the later belief from
+    the earlier one, all in nats. For ratings, ``probability`` is the model's rating before the
+    error; ``log_likelihood`` is the logarithm of a density, or of a probability for the ratings
+    0 and 1. A user's column that has the name of an added column is renamed: ``rank`` becomes
+    ``rank_given``.
 
     Parameters
     ----------
     choices
-        A table with the columns person, problem, round, hypothesis, datum: a DataFrame, a mapping
-        or a file. With a column ``count``, each row stands for ``count`` equal responses, each in
+        A table (DataFrame, mapping or file) with the columns person, problem and round. Choices
+        also have hypothesis and datum; guesses have datum and guess; ratings have datum, hypothesis
+        and rating. With a column ``count``, each row stands for ``count`` equal responses, each in
         the first round of a lesson; person and round are then not needed.
     problems
         A mapping from name to matrix or task, a folder of model files, or one matrix or task.
@@ -203,9 +205,9 @@ def fit_group(
     rng
         Anything that `numpy.random.default_rng` accepts.
     num_draws
-        The number of draws of the posterior. The four chains of NUTS together make at least this
-        number or 800, whichever is larger. They continue until every R-hat is below 1.01, up to
-        four times the larger number.
+        The number of draws of the posterior. With NUTS, let N be the larger of this number and 800.
+        The four chains together make at least N draws. They continue until every R-hat is below
+        1.01, up to 4 N draws.
     progress
         A function that is called with a text and the finished share, 0 to 1.
 
@@ -249,7 +251,7 @@ def fit_group(
                 'so estimates are inaccurate; use method="nuts", or free fewer parameters.'
             )
     few = [str(alone.units[place]) for place in np.flatnonzero(found.effective < FEWEST_EFFECTIVE)]
-    # At a depth without free parameters one candidate is exact.
+    # A depth without free parameters has only one candidate, which is exact.
     if few and all(map(alone.family.free_names, alone.family.depth)):
         warn_user(
             f"persons with fewer than {FEWEST_EFFECTIVE} effective draws: {shorten(few)}; their "

@@ -1,7 +1,7 @@
 """P and E of the paper: the probability that SCBI is faster than BI, and the mean gain in rate.
 
-The rate of a rule on a matrix is the mean of its rates of convergence over the hypotheses. P and E
-are estimated from random matrices; for two columns E is also computed exactly.
+The mean rate of a rule on a matrix is the rule's rate of convergence, averaged over the hypotheses.
+P and E are estimated from random matrices; for two columns E is also computed exactly.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def sample_rates_chunk(
     Returns
     -------
     dict
-        "count", the number of matrices; "count_not_slower", the number of those on which SCBI's
-        mean rate was at least BI's; "sum_..." and "sum_squared_..." of "bi" and "scbi" (mean rates)
-        and of "difference" (SCBI minus BI).
+        "count", the number of matrices; "count_not_slower", the number of matrices on which SCBI's
+        mean rate was at least BI's; "sum_bi", "sum_scbi" and "sum_difference", the sums of the mean
+        rates and of SCBI's minus BI's; "sum_squared_bi" and so on, the sums of their squares.
     """
     num_data, num_hypotheses = check_shape(num_data, num_hypotheses)
     not_slower, sums, squares, _, _ = _core.random_rates(
@@ -97,7 +97,8 @@ def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
 class RateComparison(Result):
     """P and E for matrices of one shape, estimated from random matrices.
 
-    A matrix's mean rate is its rate averaged over the hypotheses, in nats per round.
+    The mean rate of a rule on a matrix is the rule's rate of convergence, in nats per round,
+    averaged over the hypotheses.
 
     Attributes
     ----------
@@ -302,10 +303,10 @@ def compare_rates(
 
 
 def expected_advantage(num_data: int) -> float:
-    """Return E, the mean of SCBI's rate minus BI's, over random matrices with two columns.
+    """Return E, the mean of SCBI's mean rate minus BI's, over random matrices with two columns.
 
-    Both columns are uniform on the simplex and independent. Accurate to 1e-13; takes less than
-    a millisecond for any number of data.
+    Both columns are uniform on the simplex and independent. The result is accurate to 1e-13 and
+    takes less than a millisecond for any number of data.
 
     Parameters
     ----------
@@ -321,7 +322,8 @@ def expected_advantage(num_data: int) -> float:
     Notes
     -----
     Section 4.1. Let x and y be the two columns. The paper estimates the mean of
-    log(sum_i x_i / y_i) from 10^10 samples; by Frullani's formula it is a single integral, so that
+    log(sum_i x_i / y_i) from 10^10 samples. By Frullani's formula this mean is a single integral,
+    so that
 
         E = int_0^inf (exp(-t) - phi(t)^n) / t dt - ln n - (n - 1)/n,
 
@@ -349,7 +351,7 @@ def expected_advantage(num_data: int) -> float:
 
 
 def _mean_log_ratio_sum(num_data: int) -> float:
-    """Return the mean of log(sum_i x_i / y_i), x and y two columns uniform on the simplex."""
+    """Return the mean of log(sum_i x_i / y_i); the columns x, y are uniform on the simplex."""
     # Beyond these ends the integral is negligible: near zero the integrand is of the order
     # n t log(1/t), and for large t, phi(t) < 1/t.
     start = -46.0 - math.log(num_data)

@@ -25,8 +25,8 @@ MOST_NUMBERS = 20_000_000
 class Around(Task):
     """A task that constrains an inner task; its state is the pair (own state, inner state).
 
-    A subclass overrides the methods in which it differs from the inner task. Its own state is
-    `first` before the first round; `following` returns the next one.
+    A subclass overrides the methods in which it differs from the inner task. The own state is
+    `first` before the first round; `following` returns the own state after a datum.
     """
 
     first: Any = None
@@ -80,7 +80,7 @@ class Around(Task):
         return self.task.moves_forward(state[1], hypothesis)
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Return the largest number of rounds that can follow in the inner task."""
+        """Return the inner task's upper bound on the number of rounds that can follow."""
         return self.task.rounds_left(state[1], hypothesis)
 
     def settings(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class WithoutRepeats(Around):
         return tuple(sorted({*own, datum}))
 
     def data_prior_at(self, state: State) -> Array | None:
-        """Return the data prior of the inner task, with zero for data that were shown."""
+        """Return the inner task's data prior, with zero for data that were shown, normalised."""
         shown, inner = state
         prior = self.task.data_prior_at(inner)
         if not shown:
@@ -117,7 +117,7 @@ class WithoutRepeats(Around):
         return prior / total if total > 0.0 else prior
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Return an upper bound: the number of data not yet shown that the hypothesis allows."""
+        """Return an upper bound: the number of new data that the hypothesis allows."""
         shown, within = state
         model = self.task.matrix_at(within)
         is_new = np.ones(model.num_data, dtype=bool)
@@ -219,8 +219,9 @@ class MovingCosts(Around):
 def moving_costs(matrix: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> MovingCosts:
     """Return the task in which moving from one datum to the next has a cost.
 
-    A datum's prior probability is proportional to ``exp(-weight * cost)``, where the cost is that
-    of moving from the last datum to this one. The first datum has no cost.
+    A datum's prior probability is multiplied by ``exp(-weight * cost)``, where the cost is that of
+    moving from the last datum to this one; then the prior is normalised. The first datum has no
+    cost.
 
     Parameters
     ----------
@@ -286,7 +287,7 @@ class LimitedTo(Task):
         return self._model
 
     def data_prior_at(self, state: State) -> Array:  # noqa: ARG002
-        """Return zero for data that may not be shown, the same probability for all others."""
+        """Return equal probabilities for the data that may be shown, and zero for all others."""
         return self._prior
 
     def settings(self) -> dict[str, Any]:

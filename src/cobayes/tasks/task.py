@@ -26,8 +26,8 @@ State = Any
 class Task(ABC):
     """The matrix and the available data of each round, given the data shown before.
 
-    A task has a state, which determines the matrix and the data prior of the next round (data with
-    prior zero are not available); the datum that is shown leads to the next state. A `Model` is a
+    A task has a state, which determines the matrix and the data prior of the next round. Data with
+    prior zero are not available. The datum that is shown leads to the next state. A `Model` is a
     task with only one state. Rules are made from tasks, and agents keep track of the state.
 
     For your own task, define `matrix_at` and the methods that differ from the defaults here. All
@@ -62,7 +62,7 @@ class Task(ABC):
     def is_certain(self) -> bool:
         """Whether the datum determines the next state, so that no state is drawn at random.
 
-        By default: whether the class does not override `next_states`.
+        By default: True, unless the class overrides `next_states`.
         """
         return type(self).next_states is Task.next_states
 
@@ -77,7 +77,7 @@ class Task(ABC):
         """Return the matrix in a state, with its labels."""
 
     def data_prior_at(self, state: State) -> Array | None:  # noqa: ARG002
-        """Return the probabilities of the data before anything is taught, (n,).
+        """Return the prior probabilities of the data in a state, (n,).
 
         Zero means that a datum is not available. None, the default, makes all equally likely.
         """
@@ -129,7 +129,7 @@ class Task(ABC):
         return None
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:  # noqa: ARG002
-        """Return the largest number of rounds that can follow, or None if it is unknown.
+        """Return an upper bound on the number of rounds that can follow; None if none is known.
 
         Parameters
         ----------
