@@ -1,5 +1,5 @@
 // Beliefs far below the range of float64: theta_j = mantissa_j * 2**(-512 shift_j), shift_j an integer >= 0. A belief
-// with a shift is below 2**-512 and is treated as zero in sums. Python passes and receives logarithms.
+// with a positive shift is below 2**-512 and is treated as zero in sums. Python passes and receives logarithms.
 //
 // The numbers of W lessons are adjacent in memory, so that vectors of lessons can be loaded.
 #pragma once
@@ -9,7 +9,7 @@ namespace core::CORE_ISA {
 
 inline constexpr int W = 8;  // the widest vector, AVX-512
 inline constexpr double UNIT = 0x1p-512, INVERSE_UNIT = 0x1p512;  // one shift
-// 512 log 2 in two parts: products of the first part with shifts up to 2**30 are exact.
+// 512 log 2 in two parts: products of the first part with shifts up to 2**21 are exact.
 inline constexpr double UNIT_LOG = 0x1.62e42feep8, UNIT_LOG_REST = 0x1.a39ef35793c76p-24;
 // Solvers replace smaller beliefs by this value, so that no zeros or denormal numbers occur. This changes the factors by less than
 // their rounding error: the relative influence of one column's belief on any factor is at most about the belief itself.

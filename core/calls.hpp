@@ -96,7 +96,7 @@ inline void require(bool condition, const char* text) {
   if (!condition) throw nb::value_error(text);
 }
 
-// Split `size` items into blocks and call work(first item, number of items, stop) for each block on threads, while the calling thread
+// Split `size` items into blocks and call work(first item, number of items, stop) for each block on threads. Meanwhile the calling thread
 // checks for Ctrl-C, which sets `stop`. Fewer than SHORT_WORK multiplications take less than a millisecond: the calling thread does them
 // itself, without checks.
 template <class Work>

@@ -212,7 +212,7 @@ class Careful {
 
   // Multiply the factors of each group of columns by a common number, until the group's inflow equals its outflow. The balance
   // of a group is its row sums minus its column sums plus the flows from other groups; flows inside a group cancel. With `only_ties`,
-  // nothing is done unless in some group the rows and the columns have equal totals.
+  // change factors only if in some group the totals of rows and columns differ by rounding alone.
   double balance_groups(int count, bool only_ties, int max_steps) {
     Array<Twofold> base(count);
     Array<double> size(count), across(size_t(count) * count);

@@ -72,7 +72,8 @@ class Scaler {
     status[problem] = status_of(pattern, found, kind_sums.get(), column_sums.get());
     s.error[problem] = 0.0, s.iterations[problem] = 0;
     double *rows = row_label.at(problem), *columns = column_label.at(problem), *targets = row_target.at(problem);
-    // Sort rows and columns by component: `begin` has first the counts of rows and of columns in each component, then where these begin.
+    // Sort rows and columns by component: `begin` first has the numbers of rows and of columns in each component, later
+    // the positions at which they begin.
     begin.assign(2 * found.size + 2, 0);
     given.assign(found.size, 0.0), wanted.assign(found.size, 0.0);
     for (int j = 0; j < p.m; ++j)
@@ -250,7 +251,7 @@ class Scaler {
     double total = 0.0;
     for (int i = 0; i < p.n; ++i) total += rows[i * W] == label ? u[i * W] * p.row(i)[j] : 0.0;
     s.factor.at(problem)[j * W] = 1.0 / total;
-    if (!(total >= 0x1p-1022 && total < 0x1p1022)) s.error[problem] = __builtin_inf();  // no factor can represent such a column
+    if (!(total >= 0x1p-1022 && total < 0x1p1022)) s.error[problem] = __builtin_inf();  // the factor is out of range
   }
 
   const Problem& p;

@@ -42,12 +42,13 @@ static inline void merge_moments(int m, const double* other, double* own) {
 // The statistics of one block of lessons.
 struct Record {
   double* moments;                      // (rounds + 1, 1 + 2 m), see `merge_moments`
-  int64_t* first_sure;                  // (rounds + 2,): how many lessons reached the level in each round; last, how many never did
-  double *paths;                        // (lessons, kept rounds, m) log-beliefs, or null
+  // (rounds + 2,): the number of lessons that first reached the level after round k = 0, 1, ...; last, the number that never did
+  int64_t* first_sure;
+  double *paths;                        // (num_paths, num_kept, m) log-beliefs, or null
   int num_paths, num_kept;
   const int* kept;                      // (rounds + 1,): the position of each round in `paths`, or -1
-  int* data;                            // (lessons, rounds), -1: no datum was left; or null
-  int64_t num_contradicted = 0;         // lessons with a datum that no hypothesis with a positive belief allows
+  int* data;                            // (lessons, rounds), -1: no datum was available; or null
+  int64_t num_contradicted = 0;         // lessons with a datum that is impossible under every hypothesis with a positive belief
   int64_t num_responses = 0, num_failed = 0;  // responses that were computed; responses with an infinite error
   double worst = 0.0;                   // the largest estimated error of a response
 };
@@ -55,7 +56,7 @@ struct Record {
 // Lessons that end when an agent is sure; see trees.hpp.
 struct TeachingPlan {
   const double* teacher_logs;  // (m,)
-  const double* law;           // (n,) the distribution of data that are drawn independently of beliefs; null: there are no such data
+  const double* law;           // (n,) the distribution of data that are drawn independently of beliefs, or null
   int hypothesis, max_rounds;
   double level;
   uint64_t seed;
@@ -70,7 +71,7 @@ struct TreePlan {
 
 // The number of random matrices in a batch. A different value gives different random matrices.
 inline constexpr int RATE_BATCH = 512;
-// Sums over random matrices: of BI's rate, of SCBI's rate, and of SCBI's minus BI's.
+// Sums over random matrices: of BI's rate, of SCBI's rate, and of the difference SCBI - BI.
 struct RateSums {
   double sums[3], squares[3];
   int64_t num_not_slower;      // matrices on which SCBI's rate is at least BI's
@@ -88,7 +89,7 @@ struct TeachingEnds {
   const double* learner_logs;  // (learners, m)
   const bool* goes_on;         // by learner: whether lessons continue after the teacher is sure; see `Teaching::go_on`
   double* believed;            // (learners, lessons, m)
-  bool* is_known;              // (learners, lessons): `is_finished`, and if `goes_on`, the lesson ended within `max_rounds` more rounds
+  bool* is_known;              // (learners, lessons): the teacher was sure and, if `goes_on`, `max_rounds` more rounds were enough
 };
 
 // What a rule computes at each belief: likelihoods and posteriors are (n, m), updated beliefs (m,).
@@ -140,14 +141,13 @@ struct Kernels {
   void (*answer)(void* worker, Question&, const Stop&);
   // Simulate the `count` lessons from number `first` on. Teacher and learner are different workers unless the plan is shared.
   void (*play)(const Plan&, void* teacher, void* learner, uint64_t first, int count, Record&, const Stop&);
-  // Teach `count` lessons until the teacher is sure, and show their data to every learner, each with its own rule and
-  // prior.
+  // Teach `count` lessons until the teacher is sure, and show their data to every learner.
   void (*teach)(const TeachingPlan&, void* teacher, uint64_t first, int count, const TeachingEnds&, const Stop&);
   // In each of `count` pairs show teacher and learner the same data; return the number of pairs in which nobody was sure at the end.
   int (*couple)(const TeachingPlan&, void* teacher, void* learner, const double* learner_logs, uint64_t first, int count, double* taught,
                 double* believed, const Stop&);
-  // Add the moments (rounds_left, 1 + 2 m) of the beliefs after all sequences of data that start at the given beliefs. If `child_logs` is
-  // not null, compute only one round, store the beliefs after it, and return their number.
+  // Add the moments (rounds_left, 1 + 2 m) of the beliefs after each of the next rounds, over all sequences of data. If `child_logs` is not
+  // null, compute only one round, store the beliefs after this round, and return their number.
   int64_t (*grow)(const TreePlan&, void* rule, const double* logs, const double* weights, int count, int rounds_left, double* moments,
                   double* child_logs, double* child_weights, const Stop&);
   void (*sum_rates)(int n, int m, uint64_t seed, uint64_t batch, int count, RateSums&, double* bayes, double* cooperative, const Stop&);

@@ -69,7 +69,7 @@ CORE_INLINE Vec root(Vec x) {
   return x;
 }
 CORE_INLINE double magnitude(double x) { return __builtin_fabs(x); }
-// Larger and smaller return b where one of the two is NaN, as the processor's instructions do.
+// `larger` and `smaller` return b if a or b is NaN, as the processor's instructions do.
 CORE_INLINE double larger(double a, double b) { return a > b ? a : b; }
 CORE_INLINE double smaller(double a, double b) { return a < b ? a : b; }
 CORE_INLINE Vec magnitude(Vec x) { return (Vec)((Words)x & 0x7fffffffffffffffULL); }

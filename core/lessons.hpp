@@ -37,9 +37,9 @@ class Follower {
   // Move the belief of lesson `last` to position k, and go on with the lessons before `last`.
   void keep_first(int last, int k) { beliefs.mantissa.copy(last, k), beliefs.shift.copy(last, k), count = last; }
 
-  // Compute the response to every belief, once for equal beliefs. If at least a quarter of the beliefs of a round were different, later
-  // rounds do not search for equal beliefs, unless responses have labels (tables with zeros, data that become unavailable): many beliefs
-  // are then equal.
+  // Compute the response to every belief, once for equal beliefs. Later rounds search for equal beliefs if fewer than a quarter of this
+  // round's beliefs were different, or if responses have labels (tables with zeros, data that become unavailable): many beliefs are then
+  // equal.
   void respond(const Word* shown) {
     if (has_responded && !rule.depends_on_belief() && !drops_shown) return;
     if (shares) {
@@ -115,7 +115,7 @@ class Follower {
       if (responses.has_labels) entry = select(load(responses.column_label.at(at) + j * W) == label, entry, Vec{});
       const Vec before = load(x + j * W), value = before * (entry * load(column + j * W));
       apart |= (value < 0x1p-700) & (before > 0.0) & (entry > 0.0);  // the belief might underflow when divided by the total
-      apart |= value > MOST_SHIFTED;  // a belief with a shift is left out of the total; `value` may be too large for that
+      apart |= value > MOST_SHIFTED;  // a belief with a shift is left out of the total; `value` may be too large to be left out
       store(joint + j * NATIVE, value);
       total += as_number(value, load(s + j * W));
     }
@@ -218,8 +218,8 @@ class Follower {
     }
   }
 
-  // A belief with a shift is left out of the total. It is negligible if mantissa times entry times column factor is at most this: the
-  // product with 2^-512 is then less than 2^-60 of a total of at least 2^-300.
+  // A belief with a shift is left out of the total. The belief is negligible if mantissa times entry times column factor is at most this:
+  // the product with 2^-512 is then less than 2^-60 of a total of at least 2^-300.
   static constexpr double MOST_SHIFTED = 0x1p150;
   bool shares = true, has_responded = false, has_shifts = false;
   Array<int> asked, same, slots;
@@ -326,7 +326,7 @@ class Block {
   Follower learner, other;
   Follower& teacher;
   Set shown;
-  Array<double> sure;  // by lesson: the round after which the learner reached the level
+  Array<double> sure;  // by lesson: the round after which the learner first reached the level, or num_rounds + 1
   Array<double> even, odd;
 };
 

@@ -70,7 +70,7 @@ CORE_INLINE T logarithm(T x) {
   return parts.finish((parts.fraction - 1.0) / (parts.fraction + 1.0));
 }
 
-// The exponential function to 2 units in the last place; zero below -708 (minus infinity included), at most exp(709).
+// The exponential function to 2 units in the last place; zero for x < -708, exp(709) for x > 709.
 template <class T>
 CORE_INLINE T exponential(T x) {
   using W = typename WordsOf<T>::type;

@@ -1,13 +1,13 @@
-// The rate rho of sweeps: the factor by which a sweep reduces the error of the factors. It is the second eigenvalue of
+// The rate rho of sweeps: the number by which a sweep multiplies the error of the factors u and w. It is the second eigenvalue of
 //
 //   J_jk = sum_i S_ij S_ik / (r_i c_j),   S the scaled table,
 //
-// which is self-adjoint for <x, y> = sum_j c_j x_j y_j. Some steps of Lanczos' method with J (a probe) estimate it: with unit vectors
-// q_k, a_k = <q_k, J q_k> and b_{k+1} q_{k+1} = J q_k - a_k q_k - b_k q_{k-1}, the estimate is the largest eigenvalue of the tridiagonal
-// matrix of the a_k and b_k.
+// which is self-adjoint for <x, y> = sum_j c_j x_j y_j. Some steps of Lanczos' method with J (a probe) estimate rho: with unit
+// vectors q_k, a_k = <q_k, J q_k> and b_{k+1} q_{k+1} = J q_k - a_k q_k - b_k q_{k-1}, the estimate is the largest eigenvalue of the
+// tridiagonal matrix of the a_k and b_k.
 //
 // Let h be the column with the largest sum. With delta = 1 - min_j J_jh, the error is at most 2 delta / (1 - delta) times the last
-// change (Doeblin, as in sweeps.hpp). If this is within the tolerance, no step is needed.
+// change (Doeblin, as in sweeps.hpp). If this bound is within the tolerance, no step is needed.
 //
 // The first vector: scale the indicators of two columns, h and f, to equal norms, take their difference, and subtract its mean. Column
 // f has the smallest J_fh among the columns whose sum is not negligible. The first vector has a component along slow modes that separate
@@ -19,14 +19,14 @@
 namespace core::CORE_ISA {
 
 inline constexpr double SLOWEST_RATE = 0.9;  // above this rate the estimate is not trusted, and careful.hpp solves the problem
-// An estimated rate of at most 1/3 is not refined: unless the true rate exceeds 1/2, `left_after` is 1, and the estimated error is the
-// last change.
+// An estimated rate of at most 1/3 is not refined: if the true rate is at most 1/2, `left_after` is 1, and the estimated error is the last
+// change.
 inline constexpr double HARMLESS_RATE = 1.0 / 3.0;
 inline constexpr int MAX_PROBES = 10;        // steps of Lanczos' method
 inline constexpr double NOISE = 1e-14;       // rounding error of a sweep: about 50 units in the last place
 
-// The remaining error of the factors divided by their last change, if changes shrink by the factor `rate` per sweep: the geometric
-// series rate / (1 - rate), but at least 1, because the row factors are one step behind.
+// The remaining error of the factors divided by their last change, if every sweep multiplies the change by `rate`: the geometric series
+// rate / (1 - rate), but at least 1, because the row factors are one step behind.
 template <class T>
 CORE_INLINE T left_after(T rate) { return larger(T{} + 1.0, rate / (1.0 - rate)); }
 
@@ -40,8 +40,8 @@ class Probe : SideBySide<L> {
     for (int i = 0; i < n; ++i) over_row.push(1.0 / p.row_sum(i));
   }
 
-  // Bound the errors of some problems. Where the bound exceeds the tolerance, estimate the rate; if it is larger than the rate seen in
-  // the sweeps, enlarge the estimated error.
+  // Bound the errors of some problems. Where the bound exceeds the tolerance, estimate the rate; if the estimate is larger than the rate
+  // seen in the sweeps, enlarge the estimated error.
   void correct(Scalings& scalings, const Array<int>& problems, double* rates) {
     s = &scalings, rate = rates;
     farthest.resize(s->size), open.clear();

@@ -1,7 +1,7 @@
 // A table to be scaled to many sets of column sums: S_ij = u_i M_ij w_j c_j with row sums r_i and column sums c_j.
 //
-// Rows and columns of tables with extreme entries are first divided by powers of two, which is exact and does not change the scaled
-// table. `Scalings` contains the problems (column sums c) and their solutions (factors u and w).
+// If a table has extreme entries, its rows and columns are first divided by powers of two. This division is exact and does not change the
+// scaled table. `Scalings` contains the problems (column sums c) and their solutions (factors u and w).
 #pragma once
 #include <atomic>
 
@@ -11,10 +11,11 @@ namespace core::CORE_ISA {
 
 // Products of up to four entries between these bounds are normal numbers (1e-280 to 1e280).
 inline constexpr double SMALLEST = 1e-70, LARGEST = 1e70;
-// The smallest pivot that newton.hpp accepts, relative to the sum of its column. A pivot is the mass that a group of columns shares with
-// the others. Its inverse, at most 1000, multiplies the rounding errors of 1e-16, so that errors stay below the default tolerance 1e-12.
+// newton.hpp accepts a pivot only if the ratio of the pivot to the sum of its column exceeds this. A smaller ratio means that a group of
+// columns shares little mass with the others. The inverse of the ratio, at most 1000, multiplies the rounding errors of 1e-16, so that
+// errors stay below the default tolerance 1e-12.
 inline constexpr double WEAK_COUPLING = 1e-3;
-inline constexpr double ROUNDING = 1e-15;  // rounding of a factor, about 5 last-place units; smaller error estimates are raised to it
+inline constexpr double ROUNDING = 1e-15;  // rounding of a factor, about 5 last-place units; smaller error estimates are raised to this
 
 // Points to the flag of the call that this thread works for. Ctrl-C sets the flag; long loops check it.
 inline thread_local const std::atomic<bool>* stop_flag = nullptr;
@@ -26,7 +27,7 @@ struct StopScope {
   StopScope(const StopScope&) = delete;
 };
 
-// What one pass over a table finds.
+// The properties of a table that one pass finds.
 struct TableScan {
   double low = __builtin_inf(), high = 0.0;  // the smallest positive and the largest entry
   bool has_zeros = false;
@@ -63,7 +64,7 @@ struct Problem {
   double tolerance = 1e-12, least_row_sum = 1.0;
   int max_iterations = 100000;
   bool has_zeros = false, is_representable = true;
-  bool is_extreme = false;           // an entry is beyond SMALLEST or LARGEST, or a row sum below SMALLEST: sums and factors may overflow
+  bool is_extreme = false;           // an entry is below SMALLEST or above LARGEST, or a row sum below SMALLEST; factors may overflow
   const double* matrix;              // balanced, (n, m): the given table if it needs no balancing
   Array<double> transposed;          // (m, n)
   Array<double> row_sums;            // (n,); empty: ones
@@ -90,7 +91,7 @@ struct Problem {
 
  private:
   // Choose the exponents of all rows, then of all columns, four times: each lies halfway between the exponents of the smallest and the
-  // largest entry of its row or column.
+  // largest positive entry of its row or column.
   void balance() {
     const size_t size = size_t(n) * m;
     Array<int> exponent(size);

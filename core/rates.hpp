@@ -24,8 +24,8 @@ inline constexpr int RATE_LANES = 8;                        // streams per batch
 inline constexpr int RATE_ROUNDS = RATE_BATCH / RATE_LANES;  // matrices per stream and batch
 inline constexpr int TILE = 16;                             // vectors per inner loop; chosen for speed
 
-// Random numbers of NATIVE streams: xoshiro256+ (Blackman and Vigna 2021), which takes a sixth of Philox's time. It starts from
-// Philox(seed, stream), and its upper 52 bits are used.
+// Random numbers of NATIVE streams: xoshiro256+ (Blackman and Vigna 2021), which takes a sixth of Philox's time. The initial state is
+// Philox(seed, stream). `uniform` uses the upper 52 bits, `uniform_product` all bits.
 class Streams {
  public:
   Streams(uint64_t seed, uint64_t first_stream) {
@@ -44,7 +44,7 @@ class Streams {
 
   CORE_INLINE Vec uniform() { return unit_interval<Vec>(next()); }
 
-  // The product of two uniform numbers with 32 bits each. 32 bits are enough: the mean of its logarithm is accurate to 1e-10.
+  // The product of two uniform numbers with 32 bits each. 32 bits are enough: the mean of the product's logarithm is accurate to 2e-10.
   CORE_INLINE Vec uniform_product() {
     const uint64_t ONE = 0x3FF0000000000000ULL, HALF = 0x000FFFFFFFF00000ULL;
     const Words both = next();

@@ -1,9 +1,10 @@
 // Rules: the likelihood T(d | h) of teacher and learner at a belief. All rules have the form
 //
-//   T(d | h) = row_d A_dh column_h   if d and h are in the same component (zeros.hpp; without labels: always), else 0,
+//   T(d | h) = row_d A_dh column_h   if d and h are in the same component (see below), else 0,
 //
-// with one table A for all beliefs. The factors at a belief are the rule's response to it. A belief whose factors are out
-// of the range of float64 has its own table of logarithms.
+// with one table A for all beliefs. The labels of rows and columns are the numbers of their components (zeros.hpp). Without labels the
+// table is one component. The factors at a belief are the rule's response to the belief. A belief whose factors are out of the range of
+// float64 has its own table of logarithms.
 //
 // Recursion (literal: depth 0; pragmatic: depth K). With E_dh = M_dh / max_h M_dh, rationality alpha, powers s_k = alpha^k and data
 // prior p,
@@ -192,8 +193,7 @@ class Recursion final : public Rule {
       store(&b[j], select(sum > 0.0, 1.0 / sum, Vec{}));
     }
   }
-  // Mark lessons with a sum out of range. If no term can underflow, a sum of zero is exact: the datum is impossible
-  // under every believed hypothesis.
+  // Mark lessons with a sum out of range. If no term can underflow, a sum of zero is exact: all its terms are zero.
   void check(Vec sum, int at) {
     const Mask is_zero = never_underflows ? sum == 0.0 : sum < 0.0;
     const Mask is_good = ((sum > LEAST_SUM) & (sum < 1.0 / LEAST_SUM)) | is_zero;

@@ -5,10 +5,10 @@
 
 namespace core::CORE_ISA {
 
-// Find problems in which one column has nearly all of the total, so that the other columns change the factors by at most about
-// WEAK_COUPLING times the tolerance. All problems with the same such column share the solution of the first of them.
+// Find problems in which one column, the certain column, has nearly all of the total: the other columns change the factors by at most
+// about WEAK_COUPLING times the tolerance. Problems with the same certain column share the solution of the first of these problems.
 inline void share_certain(const Problem& problem, Scalings& s) {
-  constexpr double SURE = 0.99;  // only if the largest column has this share of the total, the others are compared with the threshold
+  constexpr double SURE = 0.99;  // the other columns are compared with the threshold only if the largest column is at least SURE * n
   const int n = problem.n, m = problem.m;
   const double threshold = WEAK_COUPLING * problem.tolerance * problem.least_row_sum;
   Array<int> first(m, -1);

@@ -4,14 +4,13 @@
 // Steps are accelerated by Anderson's method with a memory of two: weights come from the Gram matrix of the last three residuals f.
 // The last step is plain, w_j = 1 / sum_i u_i M_ij, so that columns sum to c_j.
 //
-// A problem in which column h has more than half of the total starts at the limit in which column h has the whole total:
-// w_j = n / sum_i r_i M_ij / M_ih. Other problems start at w = 1.
+// A problem in which the sum of column h exceeds n / 2 starts at the limit in which column h has the whole total:
+// w_j = n / sum_i (r_i M_ij / M_ih). Other problems start at w = 1.
 //
-// The error after the last change follows from rho, the factor by which a sweep reduces the error. Let delta = 1 - min_i S_ih / r_i,
-// S the scaled table and h the column with the largest sum. A sweep reduces the spread max - min of the errors of log w, and that of
-// log u, at least by the factor delta (Doeblin), so the error is at most 2 delta / (1 - delta) times the last change. If this bound
-// exceeds the tolerance although the change does not, probe.hpp estimates rho; a problem whose estimated error is too large is swept
-// again.
+// The error after the last change follows from rho, the factor by which a sweep multiplies the error. Let delta = 1 - min_i S_ih / r_i,
+// S the scaled table and h the column with the largest sum. A sweep multiplies the spread max - min of the errors of log w, and that of
+// log u, by at most delta (Doeblin), so the error is at most 2 delta / (1 - delta) times the last change. If this bound exceeds the
+// tolerance although the change does not, probe.hpp estimates rho. A problem whose estimated error is too large is swept again.
 //
 // Every sum is taken in the order of its index, so a problem gives the same bits alone and in a lane.
 #pragma once
@@ -23,7 +22,7 @@ namespace core::CORE_ISA {
 // Thresholds. Changes are relative changes of a factor per sweep. NEAR and MAX_SWEEPS affect only the speed: a solution
 // is accepted only by its error estimate.
 inline constexpr double NEAR = 0.9;          // steps are accelerated when the change is below this
-// A problem with a larger change is never accepted; with a smaller change, the relative error of delta is at most 1e-3.
+// A problem is accepted only if its change is at most this; the relative error of delta is then at most 1e-3.
 inline constexpr double CLOSE = 1e-4;
 inline constexpr int MAX_SWEEPS = 100;       // eight to twelve sweeps usually suffice; after MAX_SWEEPS careful.hpp solves the problem
 inline constexpr double UNKNOWN = -1.0;      // value of 2 delta / (1 - delta) before it is computed
@@ -124,7 +123,7 @@ class Sweeps : SideBySide<L> {
     return most;
   }
 
-  // The starting factors of a problem whose column h has more than half of the total; h = m if there is no such column.
+  // The starting factors of a problem in which the sum of column h exceeds n / 2; h = m if there is no such column.
   const double* start(int h) {
     if (start_of.size() == 0) start_of.assign(m + 1, -1);
     if (start_of[h] >= 0) return &starts[size_t(start_of[h]) * m];

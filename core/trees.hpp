@@ -132,7 +132,7 @@ class Teaching {
   }
 
  private:
-  // Show more data until the learner is sure or has excluded the hypothesis. A teacher who is sure draws them from `plan.law`.
+  // If the teacher was sure, show more data, drawn from `plan.law`, until the learner is sure or has excluded the hypothesis.
   void go_on(Rule& rule, double* logs, bool* is_known) {
     const uint64_t AFTERWARDS = uint64_t(1) << 40;  // first round number of these draws: larger than any round of a teacher
     const Law law(plan.law, rule.n);
@@ -189,7 +189,7 @@ class Tree {
   }
 
   // Add the moments (1 + 2 m) of the beliefs after the next round. Store these log-beliefs and their weights unless `child_logs` is null;
-  // return their number.
+  // return the number of stored beliefs.
   int64_t grow(const double* logs, const double* weights, int count, double* moments, double* child_logs, double* child_weights) {
     Follower agent(rule, false, count);
     agent.start(logs, false);

@@ -7,8 +7,8 @@
 //   - If all mass can be sent, (I, J) is a block.
 //   - Otherwise the rows and columns that are reachable from unsent mass in the residual graph have a higher ratio. They become a separate
 //     part, and both parts are treated in the same way.
-// Inside a block an entry survives if its row and column are in one strongly connected component of the residual graph, which has arcs
-// column j -> row i where M_ij > 0 (j can send more) and row i -> column j where flow_ij > 0 (it can be taken back).
+// The residual graph has arcs column j -> row i where M_ij > 0 (j can send more) and row i -> column j where flow_ij > 0 (j can take mass
+// back). Inside a block an entry survives if its row and column are in one strongly connected component of the residual graph.
 //
 // Ties between ratios are common (uniform priors), and sums carry rounding errors, so exact comparison would be
 // arbitrary. Amounts with a relative difference below TIE are treated as equal. This is safe because the limit is
@@ -245,8 +245,8 @@ class BlockFinder {
       --height;
     }
   }
-  // `decompose` gives no row to a column if the column and all rows in which it is positive have less than TIE of a part's mass. Decompose
-  // such columns and their rows separately, in passes: each pass gives a row at least to the column with the largest sum.
+  // If a column and all rows in which it is positive have less than TIE of a part's mass, `decompose` gives the column no row. Decompose
+  // these columns and their rows separately, in passes: each pass gives a row at least to the column with the largest sum.
   void place_tiny_columns() {
     for (bool found_any = true; found_any && !is_stopped();) {
       found_any = false;
@@ -295,7 +295,7 @@ class BlockFinder {
   }
   // A column whose sum tends to zero goes to the block with the lowest ratio, and there to the component from which the most
   // columns can be reached (if several: the one with the first row). A row whose sum tends to zero gets its mass from the block with
-  // the highest ratio, there from the component that reaches the fewest columns (if several: the last).
+  // the highest ratio, there from the component that reaches the fewest columns (if several: the one with the last column).
   void attach() {
     attach_columns();
     row_totals.assign(out.size, 0.0), out.ratio.assign(p.m, 0.0);

@@ -42,7 +42,7 @@ class Rule:
         in_logs: bool = False,
         num_threads: int = 1,
     ) -> tuple[Array, float, int]:
-        """Return likelihoods (k, n, m), the largest estimated error, and the most iterations.
+        """Return likelihoods (k, n, m), the largest estimated error and iteration count.
 
         A teacher draws from the likelihoods, whose columns sum to one. With ``in_logs`` return the
         log-likelihoods with which a learner updates its belief: the logarithms of the same numbers,
@@ -95,13 +95,13 @@ def simulate(
 
     If ``learner`` or ``learner_logs`` is None, the learner has the teacher's rule or log-beliefs.
     The random number of a round is a function of (seed, lesson, round). The learner's log-beliefs
-    in the first ``num_paths`` lessons are kept at the rounds ``path_rounds``. With
+    in the first ``num_paths`` lessons are kept at the rounds ``path_rounds`` (default: all). With
     ``teacher_drops`` or ``learner_drops``, data that were shown are no longer available to this
     agent's rule.
 
     The result has "means" and "stds" of the learner's beliefs, (num_rounds + 1, m); "first_sure",
-    for each round k = 0, 1, ... the number of lessons in which the belief in the hypothesis was at
-    least ``level`` for the first time after round k, then the number in which it never was;
+    the number of lessons in which the belief in the hypothesis first reached ``level`` after round
+    k = 0, 1, ..., and last the number of lessons in which the belief never reached ``level``;
     "paths", the log-beliefs that were kept; "data" with ``keep_data``; "num_contradicted", the
     number of lessons with a datum that no believed hypothesis allows; "num_responses", the number
     of likelihoods that were computed; "num_failed", the number of likelihoods without a solution;
@@ -123,14 +123,16 @@ def teach(
     seed: int,
     num_threads: int = 1,
 ) -> tuple[Array, Array, Integers, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Teach until the teacher's belief in the hypothesis exceeds ``level``, K learners at a time.
+    """Teach K learners until the teacher's belief in the hypothesis exceeds ``level``.
 
-    All learners are shown the same data. ``goes_on`` has one value per learner. If it is true, a
-    teacher who is sure shows this learner more data, drawn from ``law``, until the learner is sure
-    of a hypothesis or has excluded the taught one. Return the last log-beliefs of the teacher,
-    (lessons, m), and of the learners, (K, lessons, m); the number of rounds and whether the teacher
-    was sure, (lessons,) each; and whether each learner's lesson ended, (K, lessons): the teacher
-    was sure and, with ``goes_on``, ``max_rounds`` more rounds were enough.
+    All learners are shown the same data. ``goes_on`` has one value per learner. If true, a teacher
+    who is sure shows this learner more data, drawn from ``law``, until the learner is sure of a
+    hypothesis or has excluded the taught one.
+
+    Return the last log-beliefs of the teacher, (lessons, m), and of the learners, (K, lessons, m);
+    the number of rounds and whether the teacher was sure, (lessons,) each; and whether each
+    learner's lesson ended, (K, lessons): the teacher was sure and, with ``goes_on``, ``max_rounds``
+    more rounds were enough.
     """
 
 def couple(
@@ -203,7 +205,7 @@ def scale(
     target row sums, the target column sums, and a report (k, 4): estimated error, residual, number
     of iterations and status. The status is 0 (exact), 1 (limit), 2 (infeasible), 3 (entries too far
     apart for float64), 4 (an invalid entry, or a row or column of zeros) or 5 (sums that are
-    negative, not finite or of different totals).
+    negative or not finite, or totals that are zero or different).
     """
 
 def scaling_blocks(
