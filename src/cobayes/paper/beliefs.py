@@ -149,7 +149,7 @@ def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) ->
 
 
 def _noise(beliefs: pd.DataFrame, quantity: str) -> Array:
-    """Return, by matrix, the standard error of SCBI's value minus BI's (for sds, a bound)."""
+    """Return, by matrix, the standard error of SCBI's value minus BI's; for sds, an upper bound."""
     if not beliefs.num_lessons[0]:
         return np.zeros(len(beliefs))
     variances = np.zeros(len(beliefs))

@@ -156,7 +156,7 @@ def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
 
 
 def slope_of(point: PointResult) -> Estimate:
-    """Return the ratio that `LimitCertificate.slope` estimates, from the sums of a point."""
+    """Return, from the sums of a point, the ratio that `LimitCertificate.slope` estimates."""
     total, variance = (float(point.statistics[key]) for key in ("total", "variance"))
     return Estimate(total / point.num_samples, math.sqrt(variance) / point.num_samples)
 

@@ -62,12 +62,12 @@ class FormulaFit:
         Standard deviation of the formula's own error in -ln(1 - P), estimated from the residuals;
         zero if the sampling errors explain the residuals.
     chi_square, guess_chi_square : float
-        Sum of squared residuals, in units of sampling errors: for the parameters of a fit without
-        `misfit`, and for the authors' parameters.
+        Sum of (residual / sampling error)² for the parameters of a fit without `misfit`, and for
+        the authors' parameters.
     chance, guess_chance : float
         The p-values of these two sums: the probability of a larger sum if the formula were exact.
     num_points : int
-        The number of sizes at which BI was faster on some matrix.
+        The number of sizes at which BI was faster on at least one matrix.
     """
 
     values: Array
@@ -84,8 +84,8 @@ def fit_formula(rates: pd.DataFrame) -> FormulaFit:
     """Fit the formula's four parameters by weighted least squares.
 
     If the sampling errors are too small to explain the residuals, a common variance is added to the
-    sampling variance at every size. Without it the fit would depend almost only on the sizes with
-    the smallest errors.
+    sampling variance at every size. Without this variance the fit would depend almost only on the
+    sizes with the smallest errors.
     """
     from scipy.optimize import brentq, curve_fit
     from scipy.special import gammaincc

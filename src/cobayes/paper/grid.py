@@ -50,7 +50,7 @@ class Reading:
     Attributes
     ----------
     name : str
-        A text that names the growing quantity and the observed walk.
+        A short description.
     sizes : tuple
         Pairs (width, number of goals), in growing order.
     layout : str
@@ -141,7 +141,7 @@ def grid_shard(parameters: dict[str, Any], _: np.random.SeedSequence, __: int) -
 
 
 def belief_after(rule: Rule, moves: Sequence[str], scale: str = "belief") -> float:
-    """Return, after some moves, a watcher's belief in the first goal, or its log-odds."""
+    """Return a learner's belief in the first goal after `moves`, or the log-odds of this goal."""
     learner = Learner(rule)
     for move in moves:
         learner.observe(move)
@@ -184,9 +184,10 @@ def misjudgement(rule: Any, board: Any, discount: float, shift: float) -> float:
 def board_trend(reading: Reading, discounts: Sequence[float], shift: float) -> dict[str, Array]:
     """Return the quantities of Figure 6's panels for each board and discount, (sizes, discounts).
 
-    The gap is SCBI's belief in the true goal after the walk minus BI's, or the same for log-odds.
-    If the reading's walk is "left, up", the error of the teacher (see `misjudgement`) is the mean
-    over all walks of two moves; otherwise it is the error after the reading's walk.
+    The gap is SCBI's belief in the true goal after the walk minus BI's, or this difference in
+    log-odds. If the reading's walk is "left, up", the error of the teacher is that of
+    `misjudgement`: the mean over all walks of two moves. Otherwise it is the error after the
+    reading's walk.
     """
     shape = (len(reading.sizes), len(discounts))
     found = {name: np.zeros(shape) for name in ("gap", "SCBI_difference", "BI_difference")}
@@ -261,16 +262,17 @@ _TRENDS = {"gap": 1.0, "SCBI_difference": -1.0, "BI_difference": -1.0}
 
 
 def trend_of(values: Array, sign: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return, by discount, whether a quantity changes as claimed at every step between boards.
+    """Return, by discount, whether a quantity changes as claimed from board to board.
 
-    The second array is true where it changes as claimed from the first board to the last.
+    The first array tests every step from one board to the next. The second array tests only the
+    difference between the first and the last board.
 
     Parameters
     ----------
     values
         A quantity for each board and discount, (sizes, discounts).
     sign
-        1 if it should rise, -1 if it should fall.
+        1 if the quantity should rise, -1 if it should fall.
     """
     same = _SAME * np.abs(values).max(axis=0)
     steps = (sign * np.diff(values, axis=0) > same).all(axis=0)

@@ -42,7 +42,10 @@ def average_experiment(context: Context) -> Experiment:
 def average_shard(
     parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
 ) -> dict[str, Any]:
-    """Simulate lessons of one rule; return sums of the belief in the truth, round by round."""
+    """Simulate lessons of one rule.
+
+    Return, for each round, the sums over lessons of the belief in the truth and of its square.
+    """
     rule, rng = RULES[parameters["rule"]](examples[EXAMPLE]), np.random.default_rng(seed_sequence)
     counts = {"num_rounds": parameters["num_rounds"], "num_lessons": num_samples}
     lessons = simulate(rule, examples[EXAMPLE].hypothesis, rng=rng, **counts)
@@ -117,7 +120,7 @@ def _rounds_table(lessons: list[Lesson]) -> pd.DataFrame:
 def _draw(
     example: Example, lessons: list[Lesson], cases: list[Lesson], means: Mapping[str, Any]
 ) -> dict[str, Figure | str]:
-    # Two pictures of matrices rather than one: a phone shows them below each other.
+    # The two matrices are separate pictures, so that a phone shows one below the other.
     (left, left_ax), (right, right_ax) = new_axes(4.8, 3.0), new_axes(4.8, 3.0)
     plot_scaling(example, axes=(left_ax, right_ax))
     figures: dict[str, Figure | str] = {"matrix": left, "scaled": right}

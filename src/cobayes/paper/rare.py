@@ -2,7 +2,7 @@
 
 The score of a matrix is BI's mean rate minus SCBI's, and 1 - P is the probability of a positive
 score. A population of matrices passes through increasing levels of the score up to zero. At each
-level the matrices below it are replaced by copies of those above, and all matrices make steps of a
+level the matrices below it are replaced by copies of those above. Then all matrices make steps of a
 Markov chain that stays above the level. The product of the shares that pass the levels is an
 estimate of 1 - P. Figure 2 shows these estimates beside those of plain sampling, which fails if
 1 - P is very small.
@@ -159,20 +159,20 @@ class Population:
     Attributes
     ----------
     lines : ndarray
-        Four arrays of shape (groups * size, m, n), in which the last axis is a column of a matrix:
-        independent exponentials; the column itself, which is the exponentials divided by their sum
-        and therefore uniform on the simplex; the logarithms of its entries; the reciprocals of
-        its entries.
+        Shape (4, groups * size, m, n). ``lines[k, i, h]`` belongs to column h of matrix i. For
+        k = 0 it holds independent exponentials. For k = 1 it is the column: the exponentials
+        divided by their sum, and therefore uniform on the simplex. For k = 2 and k = 3 it holds
+        the logarithms and the reciprocals of the column's entries.
     scores : ndarray
         BI's mean rate minus SCBI's, (groups, size).
 
     Notes
     -----
     The scores follow from two numbers of each column h, mean_d(log M_dh) and sum_d(M_dh log M_dh),
-    and from two tables of pairs of columns, with the matrices on the second axis:
-    ``cross[j, :, h]`` is sum_d(M_dh log M_dj), and ``ratio[j, :, h]`` is
-    log(sum_d(M_dj / M_dh)) - mean_d(log M_dj). The first axis is j because the scores need extremes
-    over j; this order of the axes is twice as fast at 50 x 50.
+    and from two tables of pairs of columns. ``cross[j, :, h]`` is sum_d(M_dh log M_dj), and
+    ``ratio[j, :, h]`` is log(sum_d(M_dj / M_dh)) - mean_d(log M_dj). The second axis is that of the
+    matrices. The first axis is j because the scores need extremes over j; this order of the axes is
+    twice as fast at 50 x 50.
     """
 
     def __init__(

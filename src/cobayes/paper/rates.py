@@ -1,7 +1,8 @@
 """Figure 2: how often, and by how much, SCBI is faster than BI on random matrices.
 
-P is the probability that SCBI's mean rate is at least BI's, and E the mean of the difference. An
-exception is a matrix on which BI's mean rate is higher than SCBI's.
+The mean rate of a rule on a matrix is the mean of its rates over the hypotheses. P is the
+probability that SCBI's mean rate is at least BI's. E is the expected value of SCBI's mean rate
+minus BI's. An exception is a matrix on which BI's mean rate is higher than SCBI's.
 """
 
 from __future__ import annotations
@@ -49,14 +50,14 @@ SHAPES = {
 """The three families of Figure 2: (number of data, number of hypotheses)."""
 
 PANELS = {"n-by-2": "AB", "10-by-m": "CD", "n-by-n": "EF"}
-# Seconds per entry of a matrix, and per pair of entries in one row, on one core, measured by
+# Seconds per entry of a matrix, and seconds per pair of entries in one row. Measured on one core by
 # `cobayes reproduce figure-2`; used only for the size of shards.
 _SECONDS_PER_ENTRY = {"n-by-2": 3e-9, "10-by-m": 7e-9, "n-by-n": 7e-9}
 _SECONDS_PER_PAIR = 2e-10
 _SHARD_SECONDS = 1.5
 
 # Our limits for words that the paper does not quantify.
-_STRAIGHT = 0.25  # "straight": largest accepted relative difference of slopes over the two halves
+_STRAIGHT = 0.25  # "straight": largest accepted |late / early - 1| of the slopes of `_two_slopes`
 _SLOWLY = 0.5  # "slowly": smallest accepted ratio of E at the last size to E at the first
 _MEAN_LIMIT = 0.003  # the largest accepted difference of means, in nats per round
 
@@ -99,7 +100,7 @@ def rates_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str
 
 
 def _samples_per_shard(family: str, num_data: int, num_hypotheses: int) -> int:
-    """Return the number of matrices per shard: 1, 2 or 5 times 10^k, for at most about 1.5 s."""
+    """Return the number of matrices per shard (1, 2 or 5 times 10^k) for at most about 1.5 s."""
     cost = num_data * num_hypotheses * _SECONDS_PER_ENTRY[family]
     if num_hypotheses > 2:
         cost += num_data * num_hypotheses**2 * _SECONDS_PER_PAIR
@@ -217,7 +218,7 @@ def _judge_order(
 
 
 def _judge_slow_decay(ten: pd.DataFrame) -> Claim:
-    """Judge the claim that E decays slowly with m, by E at the last size over E at the first."""
+    """Judge the claim that E decays slowly with m, by the ratio of the last E to the first E."""
     first, last = ten.iloc[0], ten.iloc[-1]
     left = last.advantage / first.advantage
     noise = math.hypot(*(row.advantage_stderr / row.advantage for row in (first, last)))
@@ -247,7 +248,7 @@ def judge_no_exceptions(square: pd.DataFrame, split: pd.DataFrame) -> Claim:
     """Judge the claim that 10^8 samples of each n x n shape with n > 17 contain no exception."""
     beyond = square[square["size"] >= _FIRST_WITHOUT]
     seen = int(beyond.num_exceptions.sum())
-    # Above the largest size in `split`, 1 - P of that size is used; it is an upper bound if 1 - P
+    # Above the largest size in `split`, 1 - P of that size is used. This is an upper bound if 1 - P
     # falls with n.
     sizes = np.arange(_FIRST_WITHOUT - 1, square["size"].to_numpy().max() + 1)
     at_17, *later = PAPER_SQUARES * np.exp(-np.interp(sizes, split["size"], split.minus_log))

@@ -287,7 +287,7 @@ def judge_rates(slopes: pd.DataFrame, rule: str) -> Claim:
 
 
 def judge_invariant(reports: list[Numbers], position: int) -> Claim:
-    """Judge the invariant of the proofs that `check_invariants` returns at a position."""
+    """Judge one of the invariants of `check_invariants`, given by its position in the report."""
     rounds = [int(report["num_rounds"]) for report in reports]
     worst = max(float(report["deviations"][position]) for report in reports)
     tolerance = max(float(report["tolerance"]) for report in reports)

@@ -44,10 +44,11 @@ def build_report(
 ) -> Path:
     """Build sections and write the page of all sections that are in the folder.
 
-    Every section has its own folder. An existing section is built again only if the code of its
-    builder or of cobayes, the scale, the seed, a setting, the formats or its files have changed. A
-    builder that is a method, a lambda or a nested function is always run. Changes of files that a
-    builder reads are not noticed: use `fresh`.
+    Every section has its own folder. An existing section is built again only after a change of its
+    builder's code, the code of cobayes, the scale, the seed, a setting, the formats or the
+    section's own files. A builder that is not a plain function of a module (a method, a lambda, a
+    nested function, a `functools.partial`) is always run. If other files that a builder reads have
+    changed, use `fresh`.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def build_report(
     Returns
     -------
     Path
-        The page.
+        The path of ``index.html``.
 
     Examples
     --------
@@ -151,7 +152,8 @@ def _build(
 def _key(recipe: Recipe, choices: list[Any]) -> str:
     """Return a digest of a section's code and choices.
 
-    It is empty for a method, a lambda or a nested function, whose variables may change unnoticed.
+    The digest is empty unless the builder is a plain function of a module: the variables of a
+    method, a lambda, a nested function or a `functools.partial` may change unnoticed.
     """
     builder = recipe.builder()
     if not isinstance(builder, FunctionType) or "<" in builder.__qualname__:

@@ -1,7 +1,7 @@
 """Claims, and functions that judge claims: the verdict follows from numbers by a stated rule.
 
-`judge_interval` and `judge_order` compare confidence intervals with the limits of the claim. All
-intervals of a claim together contain their true values with probability >= 1 - `ERROR_RATE`.
+`judge_interval` and `judge_order` compare confidence intervals with the limits of the claim. The
+probability that all intervals of a claim contain their true values is at least 1 - `ERROR_RATE`.
 
 - "holds": every interval lies within the limits;
 - "does not hold": at least half of the intervals lie completely outside;
@@ -9,7 +9,8 @@ intervals of a claim together contain their true values with probability >= 1 - 
   outside;
 - "not decided": otherwise.
 
-`judge_agreement` says "does not hold" by a χ² test at `ERROR_RATE`, and never "holds except".
+`judge_agreement` says "does not hold" if a χ² test has p < `ERROR_RATE`; it never says "holds
+except".
 """
 
 from __future__ import annotations
@@ -88,10 +89,11 @@ def judge_interval(
     statement, source
         See `Claim`.
     low, high
-        The ends of confidence intervals that together contain the true values with probability 1 -
-        `ERROR_RATE`; equal ends for exact values.
+        The ends of confidence intervals, equal ends for exact values. The probability that all
+        intervals contain the true values must be at least 1 - `ERROR_RATE`.
     above, below
-        The limits: the claim holds if every interval lies above `above`, and at or below `below`.
+        The limits: the claim holds if all intervals have ``low > above`` and ``high <= below``
+        (default: no limit).
     values
         The estimates (default: the middles of the intervals).
     names
@@ -159,7 +161,7 @@ def judge_order(
         Names of the cases, in order.
     values, stderrs
         The quantity in each case, and its standard errors (zero for exact values). The estimates of
-        different cases are independent.
+        different cases must be independent.
     rises
         True if the quantity should rise, False if it should fall.
     what
@@ -221,8 +223,8 @@ def judge_agreement(
 ) -> Claim:
     """Judge that measured values equal the claimed values.
 
-    The claim "does not hold" if a χ² test rejects equality, and otherwise "holds" if every interval
-    lies within ± `within` of the claimed value. If neither is true, the verdict is "not decided".
+    If a χ² test rejects equality, the claim "does not hold". Otherwise the claim "holds" if every
+    interval lies within ± `within` of the claimed value; if not, the verdict is "not decided".
 
     Parameters
     ----------
@@ -239,9 +241,9 @@ def judge_agreement(
     unit
         Unit of the limit, with a space before it if one is needed.
     chi_square
-        If the values depend on each other: the χ² statistic, such as Pearson's for shares of one
-        total, and its degrees of freedom (default: the sum of ((value - expected) / stderr)² over
-        the values, which are then assumed to be independent).
+        The χ² statistic and its degrees of freedom; needed if the values depend on each other, as
+        shares of one total do (default: the sum of ((value - expected) / stderr)² and the number of
+        values, for independent values).
     **texts
         See `judge_interval`.
 
@@ -315,7 +317,7 @@ def family_quantile(count: int, *, degrees: float = math.inf, sides: int = 2) ->
     degrees
         Degrees of freedom if the variables follow Student's t distribution (default: normal).
     sides
-        2 if the bound is for absolute values, 1 if it is for the values.
+        2 to bound the absolute values, 1 to bound the values.
     """
     from scipy.special import stdtrit
 

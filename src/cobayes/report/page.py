@@ -48,14 +48,14 @@ def write_page(
     folder
         The report's folder.
     recipes
-        The sections to look for, in order.
+        The sections of the page, in order; sections that the folder does not have are omitted.
     title, lead, formats
         See `build_report`.
 
     Returns
     -------
     Path
-        The page.
+        The path of ``index.html``.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def load_section(folder: Path) -> dict[str, Any] | None:
 
 
 def _number_in(topic: str) -> float:
-    """Return the first number in a topic's name, such as a theorem's; infinity if there is none."""
+    """Return the first number in a topic's name, such as 3.2 of a theorem; infinity if none."""
     found = re.search(r"\d+(\.\d+)?", topic)
     return float(found[0]) if found else float("inf")
 

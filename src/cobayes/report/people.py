@@ -39,8 +39,8 @@ def fit_recipes(
 ) -> tuple[Recipe, ...]:
     """Return the sections of a page about a fit, for `build_report`.
 
-    `build_report` reuses sections that were written before, also those of another fit: call it with
-    ``fresh=True``.
+    `build_report` always builds these sections again. If it is given some `names`, the page shows
+    the other sections from the folder, possibly those of an earlier fit.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ def fit_recipes(
     comparison
         A comparison of the depths of this fit, possibly also with other models.
     group
-        The same people fitted as a group.
+        The same people fitted as a group (default: no section about the group).
 
     Returns
     -------
     tuple of Recipe
-        Comparison, estimates, the group where it is given, and (not for ratings) predicted against
+        Comparison, estimates, the group if it is given, and, except for ratings, predicted against
         observed frequencies.
 
     Examples

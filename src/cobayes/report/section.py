@@ -42,8 +42,8 @@ class Picture:
     name : str
         The file's name without suffix, unique within the section.
     figure : matplotlib Figure or str
-        The drawing; one wider than 6 inches takes the whole width of the page. Or HTML that is
-        inserted into the page unchanged, such as a live figure of the studio.
+        The drawing, or HTML that is inserted into the page unchanged, such as a live figure of the
+        studio. A drawing wider than 6 inches takes the whole width of the page.
     caption : str
         One or two sentences below the drawing, as Markdown.
     alt : str
@@ -65,7 +65,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under a heading.
+    """A caption, a header and rows of text.
 
     A cell that begins with ✓, △ or ✗ is coloured as good, noteworthy or bad.
 
@@ -329,7 +329,7 @@ class Context:
         full
             The number at scale 1.
         at_least
-            The smallest number at any scale.
+            The lower limit of `full` times `scale`; `quick` is not limited.
         quick
             The number at quick scale (default: `full` times `QUICK_SCALE`).
 
@@ -350,8 +350,8 @@ class Context:
         name
             Name of the parameter.
         default
-            The value if `settings` has none. A value in `settings`, a number or a text, must be
-            positive, and an integer if the default is an integer.
+            The value if `settings` does not have the parameter. A value in `settings` is a number
+            or a text; it must be positive, and an integer if the default is an integer.
         where
             What the parameter changes; the error about an unknown name shows this text.
 
@@ -447,9 +447,9 @@ class Recipe:
     summary : str
         A description of one line.
     build : callable or str
-        A function that takes a `Context` and returns a `Section`. Or the name of a module that has
-        such a function ``build``, or ``"module:function"``; the module is imported when the section
-        is built.
+        A function that takes a `Context` and returns a `Section`; or the name of a module with such
+        a function ``build``; or ``"module:function"``. The module is imported when the section is
+        built.
     is_opening : bool
         Whether the page shows the section before the claims.
 

@@ -65,7 +65,7 @@ class StabilityFigure:
 
 
 def build(context: Context) -> Section:
-    """Build the section of a figure, found by the context's name."""
+    """Build the section of the figure whose name is the context's."""
     figure = FIGURES[context.name]
     context.tell(f"{len(figure.cases)} cases of learners who differ from the assumption")
     found = success_rates(context, figure.cases)
@@ -100,9 +100,10 @@ def gaps(found: Found) -> dict[str, Any]:
 
 
 def shares(found: Found) -> dict[str, Any]:
-    """Return the ratio of failure rate to Conjecture 5.3's bound on it, by matrix and distance.
+    """Return the ratio of failure rate to Conjecture 5.3's bound on it.
 
-    Each ratio is that of the learner with the largest value of (ratio - two standard errors).
+    There is one ratio for each matrix and each kind of distance: that of the learner with the
+    largest value of (ratio - two standard errors).
     """
     rows = {}
     for matrix, learners in joined(found).groupby("matrix"):

@@ -102,7 +102,7 @@ class Case:
     matrix, prior : str
         The name of a built-in example, and of one of its priors.
     column : int or None
-        The perturbed column, for kind "column".
+        The position of the perturbed column; None unless the kind is "column".
     """
 
     kind: Kind
@@ -179,10 +179,10 @@ def all_columns() -> tuple[Case, ...]:
 def learners_of(case: Case, effort: Effort, seed: int) -> pd.DataFrame:
     """Return the learners of a case; random priors and directions depend on the seed.
 
-    Columns are the "kind" ("centre", "disc", "directions", "uniform", "equal divergence" or
-    "mixture"), the number of the "ray" (-1 for none), the "distance" of the prior or the column
-    from the teacher's, and the prior or column itself, see `points_of`. ``attrs["num_left_out"]``
-    is the number of points outside the open simplex.
+    Columns: "kind" ("centre", "disc", "directions", "uniform", "equal divergence" or "mixture");
+    "ray", its number from 0 (-1 for none); "distance", from the teacher's prior or column to the
+    learner's; and the entries of the learner's prior or column, see `points_of`.
+    ``attrs["num_left_out"]`` is the number of points outside the open simplex.
     """
     if case.column is not None:
         return _with_columns(case, case.column, effort)
@@ -210,8 +210,8 @@ def points_of(learners: pd.DataFrame) -> Array:
 def circles(centre: Array, num_circles: int, radius: float) -> tuple[Array, NDArray[np.int64]]:
     """Return points on circles around a distribution over three items, and each point's ray.
 
-    The i-th circle has 6 i points, so that six rays pass through all circles. Ray 0 points towards
-    the first corner of the simplex; points between the rays have -1.
+    The i-th circle has 6 i points, so that six rays pass through all circles. Along ray 0 the first
+    probability grows and the other two fall equally. A point between the rays has the ray -1.
     """
     first, second = plane_basis(3)
     points, rays = [], []
@@ -234,8 +234,8 @@ def random_directions(seed: int) -> Array:
 def spherical_coordinates(directions: Array) -> Array:
     """Return the angles (phi, theta) of directions in the simplex of four hypotheses, (k, 2).
 
-    The axis ``phi = 0`` points towards the first corner; the half-plane ``theta = 0`` contains the
-    second corner.
+    The origin is the centre of the simplex. The axis ``phi = 0`` contains the first corner, the
+    half-plane ``theta = 0`` the second corner.
     """
     x, y, z = (directions @ axis for axis in plane_basis(4))
     return np.stack([np.arctan2(np.hypot(y, z), x), np.arctan2(z, y)], axis=-1)
@@ -244,8 +244,8 @@ def spherical_coordinates(directions: Array) -> Array:
 def plane_basis(num_coordinates: int) -> Array:
     """Return an orthonormal basis of the vectors that sum to zero, (m - 1, m).
 
-    The first vector points towards the first corner of the simplex, the second lies in the
-    plane of the simplex's centre and first two corners, and so on.
+    The first vector points from the centre of the simplex to the first corner. The second vector
+    lies in the plane of the centre and the first two corners, and so on.
     """
     basis = np.zeros((num_coordinates - 1, num_coordinates))
     for k in range(num_coordinates - 1):
@@ -268,10 +268,10 @@ def normalized_divergence(columns: Array, target: Array) -> Array:
 def equal_divergence_curve(own: Array, target: Array, num_points: int) -> Array:
     """Return columns with the same normalised divergence from the target column as `own`.
 
-    Beginning with `own`, they form a closed curve around the target, in steps of about equal
-    length. In terms of the normalised ratio of column and target, the divergence is zero in the
-    middle of the simplex and grows along every ray to the border, so each ray crosses the curve
-    once.
+    The columns form a closed curve around the target. The first column is `own`; the steps between
+    neighbours have about equal length. Let r be N(column / target), as in `normalized_divergence`.
+    The divergence is zero if r is uniform, and grows along every ray from there to the border of
+    the simplex. Each ray therefore crosses the curve once.
     """
     level = float(normalized_divergence(own, target))
     first, second = plane_basis(3)
@@ -304,9 +304,9 @@ def mixtures_with_target(own: Array, target: Array, num_points: int) -> Array:
 def _ratios_at(level: float, rays: Array) -> Array:
     """Return, on each ray from the uniform vector, the ratios r whose divergence is `level`.
 
-    A ray is ``r = (1 - (1 - exp(-y)) q) / n``, its direction -q scaled such that ``max(q) = 1``. At
-    y = 0, r is the uniform vector; as y grows, r tends to the border of the simplex. Bisection in y
-    loses no digits near the border.
+    A ray is ``r = (1 - (1 - exp(-y)) q) / n``. Its direction is -q, with ``max(q) = 1``. For y = 0
+    the vector r is uniform; as y grows, r tends to the border of the simplex. Bisection in y loses
+    no digits near the border.
     """
     size = rays.shape[1]
     slopes = -rays / (-rays).max(axis=1, keepdims=True)

@@ -36,7 +36,7 @@ Found = Sequence[CaseRates]
 # The paper does not quantify these words; the limits are our choices.
 FLAT = 0.01  # a ray is judged only if success falls by more than this
 STRAIGHT = 0.05  # "straight": largest bend of success (see `fit_rays`), relative to its fall
-RAPID = 2.0  # "rapid": least ratio of the fast slope to the slow one
+RAPID = 2.0  # "rapid": least ratio of the fast speed to the slow one (see `fit_cones`)
 PERPENDICULAR = 20.0  # "perpendicular": largest deviation from 90 degrees
 CLOSE = 0.1  # "close": largest difference of a success rate from its bound
 MUCH_MORE_STABLE = 0.25  # "much more stable": largest sd over single sequences
@@ -100,7 +100,10 @@ def judge_single_sequences(found: Found, source: str) -> Claim:
 
 
 def judge_conjecture(found: Found, source: str, distance: Distance = "euclidean") -> Claim:
-    """Judge Conjecture 5.3 on some cases; one success rate below its bound refutes it."""
+    """Judge Conjecture 5.3 on some cases.
+
+    A single success rate significantly below its bound refutes the conjecture.
+    """
     learners = joined(found)
     # At the teacher's own prior both the success rate and the bound are one.
     learners = learners.loc[learners.kind != CENTRE].reset_index(drop=True)

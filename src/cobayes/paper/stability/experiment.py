@@ -1,7 +1,7 @@
 """Success rates of many learners under the same lessons, and numbers computed from them.
 
-All learners of a case see the same sequences of data, so that differences between their success
-rates are far less noisy than the success rates themselves. The mean of each batch of sequences is
+All learners of a case see the same sequences of data. Differences between their success rates are
+therefore far less noisy than the success rates themselves. The mean of each batch of sequences is
 stored. Standard errors of quantities that depend on several learners follow from the variation of
 these means.
 """
@@ -38,8 +38,8 @@ PROMISES: dict[Distance, tuple[str, str]] = {
 }
 """For each distance, the column with Conjecture 5.3's lower bound, and the distance's name."""
 
-# Measured on one core, used only for the size of shards: seconds per round and learner, by the
-# number of hypotheses; and the rounds of a lesson multiplied by the rate of convergence.
+# Seconds per round and learner, by the number of hypotheses; and the number of rounds of a lesson
+# multiplied by the rate of convergence. Measured on one core; used only for the size of shards.
 _SECONDS_PER_ROUND = {3: 5.6e-8, 4: 1e-7}
 _ROUNDS_TIMES_RATE = 12.5
 _SHARD_SECONDS = 3.0
@@ -60,7 +60,7 @@ class CaseRates:
         Matrix, prior and kind of learners.
     learners : DataFrame
         The columns of `learners_of`; "success" with "success_stderr"; "success_low" and
-        "success_high", bounds on the success rate if every sequence were infinitely long;
+        "success_high", estimated bounds on the success rate for infinitely long sequences;
         "num_lessons" and "num_unfinished". If the learners differ in their priors, also the proved
         bounds "bound_low" and "bound_high", and the lower bounds of Conjecture 5.3, see `PROMISES`.
     batches : ndarray
@@ -111,9 +111,9 @@ def success_shard(
     Parameters
     ----------
     parameters
-        "matrix", "teacher_prior"; "column", the position of the learners' own column, or None;
-        "learners", their columns, or their priors if "column" is None; "batch", the number of
-        sequences per batch; the mean of every batch is kept.
+        "matrix" and "teacher_prior"; "column", the position of the column in which the learners
+        differ from the teacher, or None; "learners", the learners' columns, or their priors if
+        "column" is None; "batch", the number of sequences per batch.
     seed_sequence
         The seed of the shard.
     num_samples
@@ -178,7 +178,7 @@ def stability_experiment(context: Context, case: Case) -> Experiment:
     rounds = _ROUNDS_TIMES_RATE / float(rate_of_convergence(case.model, 0))
     seconds = len(learners) * rounds * _SECONDS_PER_ROUND[case.model.num_hypotheses]
     wanted = min(_MOST_PER_SHARD, max(batch, int(_SHARD_SECONDS / seconds)))
-    # Shards consist of whole batches; all but the last have the same size.
+    # Shards consist of whole batches; all shards but the last have the same size.
     num_shards = -(-num_batches // (wanted // batch))
     parameters = {
         "matrix": case.model.matrix,
@@ -212,11 +212,11 @@ def _case_rates(context: Context, case: Case, point: PointResult) -> CaseRates:
 
 
 def fit_rays(rates: CaseRates) -> pd.DataFrame:
-    """Fit a straight line and a parabola through the centre to the success rates on every ray.
+    """Fit a straight line and a parabola to the success rates on every ray.
 
-    The parabola ``s(d) = s(0) - a d + b d**2`` is fitted by least squares; its largest distance
-    from the chord, the bend, is ``b D**2 / 4`` for a ray of length D. Rays with fewer than
-    `FEWEST_ON_RAY` learners are omitted.
+    Both curves pass through the centre and are fitted by least squares. The parabola is
+    ``s(d) = s(0) - a d + b d**2``. The bend is the parabola's largest distance from its chord,
+    ``b D**2 / 4`` for a ray of length D. Rays with fewer than `FEWEST_ON_RAY` learners are omitted.
 
     Returns
     -------
@@ -244,18 +244,18 @@ def fit_rays(rates: CaseRates) -> pd.DataFrame:
 
 
 def fit_cones(found: Sequence[CaseRates]) -> pd.DataFrame:
-    """Fit the fall of success around the perturbed column of each case, by direction.
+    """Fit the fall of success around the teacher's column of each case, by direction.
 
-    At distance r from the column the fall is modelled as ``s(0) - s = r F(angle)``, with F a
-    Fourier series of four harmonics. An axis has two opposite directions; the mean of F over both
-    is the speed along this axis.
+    At distance r from this column the fall is modelled as ``s(0) - s = r F(angle)``. F is a Fourier
+    series of four harmonics. An axis has two opposite directions; the mean of F over both is the
+    speed along this axis.
 
     Returns
     -------
     DataFrame
         A row per case: its title; the speeds along the "slow" and the "fast" axis, their "ratio"
-        and "log_ratio_stderr"; "angle", the angle of the two axes in degrees, with its standard
-        error; "off_curve", the angle between the slow axis and the curve of equal divergence;
+        and "log_ratio_stderr"; "angle", the angle of the two axes in degrees, and "angle_stderr";
+        "off_curve", the angle in degrees between the slow axis and the curve of equal divergence;
         "r_squared", the share of the variation that the fit explains.
     """
     import pandas as pd
@@ -295,7 +295,7 @@ def _fit_cone(rates: CaseRates) -> dict[str, Any]:
 
 
 def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
-    """Return, in standard errors, the excess of success rates over a bound; zero if below it.
+    """Return, in standard errors, the excess of success rates over a bound; zero below the bound.
 
     Notes
     -----

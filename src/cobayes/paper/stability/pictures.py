@@ -345,9 +345,9 @@ def _color_limits(values: Any) -> tuple[float, float]:
 
 
 def _dot_area(width: float, num_points: int) -> float:
-    """Return the area in square points at which dots of a disc `width` points wide nearly touch.
+    """Return the area, in square points, of dots that nearly touch on a disc `width` points wide.
 
-    A disc of k circles has 3 k (k + 1) dots.
+    A disc of k circles has 3 k (k + 1) dots around its centre.
     """
     circles = round((-1.0 + np.sqrt(1.0 + 4.0 * num_points / 3.0)) / 2.0)
     return (0.95 * width / (2 * circles)) ** 2
