@@ -182,7 +182,7 @@ void scale(const ScalingJob& job, const Stop& stop) {
   // Divide all sums by a power of two near the mean row sum, so that products of sums neither overflow nor underflow.
   int exponent;
   __builtin_frexp(total_of(job.rows, n) / n, &exponent);
-  const double unit = __builtin_ldexp(1.0, exponent);
+  const double unit = __builtin_ldexp(1.0, exponent - 1);
   Array<double> row_sums(n), asked;
   asked.append(job.rows, n);
   bool are_ones = true;

@@ -62,6 +62,7 @@ struct TableScan {
 struct Problem {
   int n = 0, m = 0;
   double tolerance = 1e-12, least_row_sum = 1.0;
+  double total = 0.0;                // of the row sums
   int max_iterations = 100000;
   bool has_zeros = false, is_representable = true;
   bool is_extreme = false;           // an entry is below SMALLEST or above LARGEST, or a row sum below SMALLEST; factors may overflow
@@ -73,6 +74,7 @@ struct Problem {
   Problem(const double* given, const TableScan& scan, const double* sums, int n, int m, double tolerance)
       : n(n), m(m), tolerance(tolerance), has_zeros(scan.has_zeros), matrix(given) {
     if (sums) row_sums.append(sums, n);
+    for (int i = 0; i < n; ++i) total += row_sum(i);
     for (int i = 0; sums && i < n; ++i) has_zeros |= sums[i] == 0.0, least_row_sum = smaller(least_row_sum, sums[i]);
     is_extreme = least_row_sum < SMALLEST;
     row_unit.assign(n, 0), column_unit.assign(m, 0);

@@ -8,8 +8,9 @@ namespace core::CORE_ISA {
 // Find problems in which one column, the certain column, has nearly all of the total: the other columns change the factors by at most
 // about WEAK_COUPLING times the tolerance. Problems with the same certain column share the solution of the first of these problems.
 inline void share_certain(const Problem& problem, Scalings& s) {
-  constexpr double SURE = 0.99;  // the other columns are compared with the threshold only if the largest column is at least SURE * n
+  constexpr double SURE = 0.99;  // the other columns are compared with the threshold only if the largest has this share of the total
   const int n = problem.n, m = problem.m;
+  const double enough = SURE * problem.total;
   const double threshold = WEAK_COUPLING * problem.tolerance * problem.least_row_sum;
   Array<int> first(m, -1);
   s.same.resize(s.size);
@@ -21,14 +22,14 @@ inline void share_certain(const Problem& problem, Scalings& s) {
       const Mask is_more = load(c + j * W) > largest;
       largest = select(is_more, load(c + j * W), largest), column = select(is_more, broadcast(j), column);
     }
-    if (!any(largest >= SURE * n)) continue;
+    if (!any(largest >= enough)) continue;
     for (int j = 0; j < m; ++j) others += select(column == double(j), Vec{}, load(c + j * W));
     for (int lane = 0; lane < NATIVE && at + lane < s.size; ++lane) {
-      if (largest[lane] < SURE * n || others[lane] > threshold) continue;
+      if (largest[lane] < enough || others[lane] > threshold) continue;
       int& known = first[int(column[lane])];
       if (known < 0) known = at + lane;
       s.same[at + lane] = known;
-      for (int j = 0; j < m; ++j) c[j * W + lane] = n * (j == int(column[lane]) ? 1.0 : FLOOR);
+      for (int j = 0; j < m; ++j) c[j * W + lane] = j == int(column[lane]) ? problem.total : n * FLOOR;
     }
   }
 }

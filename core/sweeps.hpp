@@ -103,7 +103,7 @@ class Sweeps : SideBySide<L> {
   void load_task(int lane, int k) {
     const double* sum = s->column_sum.at(k);
     const int most = largest_column(sum);
-    const double* from = is_first ? start(sum[most * W] > 0.5 * n ? most : m) : s->factor.at(k);
+    const double* from = is_first ? start(sum[most * W] > 0.5 * p.total ? most : m) : s->factor.at(k);
     const int step = is_first ? 1 : W;
     for (int j = 0; j < m; ++j) {
       const double own = sum[j * W], factor = from[j * step];

@@ -46,6 +46,16 @@ def test_errors_are_within_the_tolerance_where_one_row_has_most_of_the_total():
         np.testing.assert_allclose(found.matrix, scaled, rtol=tolerance)
 
 
+@pytest.mark.parametrize("row_sum", [0.4, 0.995, 1.0, 1.99, 3.99, 1e-30, 1e30])
+def test_one_column_may_have_nearly_all_of_any_total(row_sum):
+    matrix = np.random.default_rng(1).uniform(0.1, 1.0, (10, 8))
+    columns = np.full(8, 1e-20 * row_sum)
+    columns[0] = 10.0 * row_sum
+    found = cb.scale(matrix, np.full(10, row_sum), columns)
+    np.testing.assert_allclose(found.matrix[:, 0], row_sum, rtol=1e-12)
+    np.testing.assert_allclose(found.matrix.sum(axis=0), columns, rtol=1e-12)
+
+
 def test_a_teacher_who_is_sure_from_the_start_shows_one_datum():
     rule = cb.SCBI([[0.6, 0.2], [0.4, 0.8]])
     ends = teach_until_sure([as_agents(rule, 0, [1.0 - 1e-9, 1e-9], None, [0.5, 0.5])], 20, 3)
