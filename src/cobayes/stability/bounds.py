@@ -22,10 +22,11 @@ def success_bounds(
 ) -> tuple[float, float]:
     """Return the proved bounds on the success rate of two SCBI agents.
 
-    Let theta^T and theta^L be the two priors. If both agents see the same data, drawn uniformly,
-    the teacher's belief converges to certainty about i with probability theta^T(i), the learner's
-    to certainty about j with probability theta^L(j). The success rate is the probability that both
-    converge to h, given that the teacher does. The bounds hold for any joint distribution of i, j.
+    Let theta^T and theta^L be the two priors, and let both agents see the same data, drawn
+    uniformly. The teacher's belief converges to certainty about i with probability theta^T(i), the
+    learner's to certainty about j with probability theta^L(j). The success rate is the probability
+    that both converge to h, given that the teacher's belief does. The bounds hold for any joint
+    distribution of i and j.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def two_hypothesis_success(
     Notes
     -----
     With one matrix every update is monotone in the belief, so the two limits are coupled
-    monotonically and the upper bound of `success_bounds` is attained:
+    monotonically. The success rate is then the upper bound of `success_bounds`:
     ``min(1, theta^L(h) / theta^T(h))``.
 
     Examples

@@ -55,10 +55,11 @@ class Coupling:
         Bounds on the values that C would have if every pair were continued to its end, (m, m).
     confusion, confusion_stderr : ndarray
         The probability that the learner ends at j when it is taught i, (m, m), and its standard
-        errors. It is row i of C divided by the row's sum. Division by the prior of i, which the sum
-        estimates, would give errors several times larger. Row i is NaN if its sum is zero.
+        errors. Row i is row i of C divided by the sum of this row, NaN if the sum is zero. Division
+        by the prior of i, which the sum estimates, would give errors several times larger.
     num_lessons, num_unfinished : int
-        The number of pairs, and of pairs in which no agent was sure after `max_rounds` rounds.
+        The number of pairs (of lessons, if a table has zeros or the data priors differ), and the
+        number of those that were not finished after `max_rounds` rounds.
     teacher_prior, learner_prior : ndarray
         The two priors, (m,) each.
     model : Model
@@ -123,7 +124,7 @@ class Coupling:
         )
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return a tidy table: one row per pair of hypotheses where teacher and learner end."""
+        """Return a tidy table: one row per pair of teacher's and learner's final hypotheses."""
         return self.to_xarray().to_dataframe().reset_index()
 
     def to_xarray(self) -> xr.Dataset:
@@ -163,8 +164,9 @@ def coupling(
 ) -> Coupling:
     """Show teacher and learner the same data, and estimate to which hypotheses they converge.
 
-    One set of pairs gives the success rates of all hypotheses: conditional on the event that the
-    teacher's estimate ends at h, the data have the distribution of a lesson about h.
+    A pair is a teacher and a learner who see one sequence of data. One set of pairs gives the
+    success rates of all hypotheses: conditional on the event that the teacher's estimate ends at h,
+    the data have the distribution of a lesson about h.
 
     Parameters
     ----------
@@ -196,8 +198,9 @@ def coupling(
     Under data from a data prior that both rules share, both beliefs are martingales that converge
     to vertices of the simplex (Lemma of Proposition 5.1). A learner that is taught h ends at j with
     probability ``C[h, j] / theta^T(h)``. With different data priors, and on tables with zeros, the
-    two agents expect different data. Row h of C is then estimated from lessons about h, which go on
-    until the learner is sure or has excluded h; the columns need not sum to the learner's prior.
+    two agents expect different data. Row h of C is then estimated from lessons about h. After the
+    teacher is sure, a lesson goes on until the learner is sure or has excluded h. The columns of C
+    need not sum to the learner's prior.
 
     Examples
     --------
@@ -268,8 +271,8 @@ def _by_pairs(
     taught = matrix.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         confusion = matrix / taught
-        # The standard error of a ratio of means, mean(joint) / mean(taught), is the standard error
-        # of the mean of (joint - confusion * taught), divided by mean(taught).
+        # Here `confusion` is a ratio of means, mean(joint) / mean(taught). Its standard error is
+        # that of the mean of (joint - confusion * taught), divided by mean(taught).
         spread = squares - 2.0 * confusion * products + confusion**2 * taught_squares
         confusion_stderr = np.sqrt(np.maximum(spread, 0.0) / count) / taught
         stderr = np.sqrt(np.maximum(squares - matrix**2, 0.0) / np.float64(count - 1))
@@ -304,7 +307,7 @@ def _by_lessons(pair: Agents, count: int, level: float, max_rounds: int, rng: An
 
 
 def _sums(taught: Array, believed: Array) -> Array:
-    """Return sums over pairs of functions of the two last beliefs, (6, m, m); see `_by_pairs`."""
+    """Return six functions of the last beliefs, summed over pairs, (6, m, m); see `_by_pairs`."""
     taught, believed = taught[:, :, None], believed[:, None, :]
     joint = taught * believed
     return np.array(

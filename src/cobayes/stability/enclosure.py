@@ -1,8 +1,8 @@
 """An interval that is proved, without sampling, to contain the success rate.
 
 Let t and l be the teacher's and the learner's belief in the taught hypothesis h after some data. If
-the data are independent draws from the data prior, t and l are martingales that end at zero or one,
-so for every finite tree of sequences of data
+the data are independent draws from the data prior, t and l are martingales that end at zero or one.
+So for every finite tree of sequences of data
 
     E (t + l - 1)^+  <=  theta^T(h) * success(h)  <=  E min(t, l),
 
@@ -44,7 +44,7 @@ Array = NDArray[np.float64]
 
 # Leaves whose gap, divided by their probability, is at most this are not expanded further.
 SETTLED_GAP = 1e-13
-# Leaves at which a belief is not above this are not expanded.
+# Leaves at which any belief is at most this are not expanded further.
 SMALLEST_BELIEF = 1e-200
 # The children of leaves are computed in blocks of about this number of float64 values.
 BLOCK_NUMBERS = 2_000_000
@@ -273,8 +273,8 @@ class _Agent:
         for j in range(num_hypotheses):
             common = np.minimum(chain[:, j : j + 1], chain[:, j + 1 :]).sum(axis=2)
             overlap = np.minimum(overlap, common.min(axis=1, initial=1.0))
-        # At beliefs within SMALL_ERROR of the computed belief, the entries of the chain differ by a
-        # factor of at most e^(4 SMALL_ERROR).
+        # At posteriors within SMALL_ERROR of the computed ones, the entries of the chain differ by
+        # a factor of at most e^(4 SMALL_ERROR).
         local = math.exp(4.0 * SMALL_ERROR) * (1.0 + 100.0 * rounding) / overlap
         growth = np.minimum(local, self.most_growth)
         found = growth * (errors + residual)
@@ -339,9 +339,9 @@ class _Tree:
     def _choose(self, leaves: _Leaves, sides: Array, depth: int, budget: int) -> NDArray[np.intp]:
         """Return the positions of the leaves to expand next, those with the widest gaps first.
 
-        A leaf is open if `depth`, SETTLED_GAP and SMALLEST_BELIEF allow its expansion. All open
-        leaves are chosen if the full tree is small enough, otherwise an eighth of them, but at
-        least 64. The number is never larger than `budget`.
+        A leaf is open if `depth`, SETTLED_GAP and SMALLEST_BELIEF allow its expansion. If the full
+        tree is small enough, all open leaves are chosen, otherwise an eighth of them, but at least
+        64. At most `budget` leaves are chosen.
         """
         gaps = sides[1] - sides[0]
         is_open = (gaps > SETTLED_GAP * np.exp(leaves.log_weights)) & (leaves.rounds < depth)

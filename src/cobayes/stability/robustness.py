@@ -46,7 +46,8 @@ class Robustness(Result):
     directions : ndarray
         Unit vectors: the directions in which the learner's prior was moved, (k, m).
     distances : ndarray
-        Distances by which the prior was moved, (k,): the radius, or less at the simplex's border.
+        Distances by which the prior was moved, (k,): the radius, or less near the border of the
+        simplex.
     moved_priors : ndarray
         The learner's priors after the moves, (k, m).
     moved_rates : tuple of SuccessRate
@@ -147,8 +148,8 @@ def robustness(
     rule, hypothesis, num_lessons, prior, learner_rule, learner_prior, level, max_rounds, rng
         See `success_rate`.
     radius
-        The Euclidean distance by which the learner's prior is moved in every direction; less at the
-        border of the simplex.
+        The Euclidean distance by which the learner's prior is moved, in every direction, from the
+        prior that the teacher assumes; less near the border of the simplex.
     num_random
         The number of random directions, in addition to directions that move probability from one
         hypothesis to another.

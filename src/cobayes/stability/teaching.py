@@ -1,7 +1,7 @@
 """Lessons of one teacher with any number of learners, until the teacher is sure.
 
 The teacher follows its own estimate of the learner's belief, so its data do not depend on the
-learner, and any number of learners can be compared on the same data.
+learner. Any number of learners can be compared on the same data.
 """
 
 from __future__ import annotations
@@ -118,11 +118,11 @@ def teach_until_sure(
     """Teach a hypothesis until the teacher is sure, and show all learners the same data.
 
     All pairs (made by `as_agents`) have the same teacher, teacher's prior and hypothesis. If a
-    learner's belief is a martingale under the data of a teacher who is sure, the learner's
-    probability of success is its belief in the hypothesis, and more data are not needed. If two
-    SCBI agents expect different data, because of zeros in a table or of different data priors, the
-    teacher continues for at most `max_rounds` more rounds, until the learner is sure, too, or has
-    excluded the hypothesis.
+    learner's belief is a martingale under the data of a teacher who is sure, the belief in the
+    hypothesis is the learner's probability of success. More data are then not needed. Two SCBI
+    agents may expect different data if a table has zeros or if their data priors differ. In these
+    cases the teacher continues for at most `max_rounds` more rounds, until the learner is sure,
+    too, or has excluded the hypothesis.
     """
     hypothesis = pairs[0].hypothesis
     rules, priors = [pairs[0].teacher], [pairs[0].teacher_prior]

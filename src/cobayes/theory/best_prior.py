@@ -12,12 +12,12 @@ with equality at s = sum_i p_i z_ij. Each right-hand side is a linear upper boun
 linear programme over all cuts found so far gives a new p. The programme's multipliers give an
 upper bound on the rate of every data prior.
 
-On a table with zeros, the teacher of h shows, in proportion to p, the data that h allows, and only
-hypotheses that allow exactly these data are rivals of h. If hypotheses allow different data, their
-rates depend on different parts of p, and the mean rate is not concave. Each set of hypotheses that
-allow the same data (a "pattern") has its own best data prior. The mean of the best rates is an
-upper bound; the data prior that is returned is the best of several mixtures of the patterns' best
-priors.
+On a table with zeros, the teacher of h shows only data that h allows, in proportion to p. The
+rivals of h are the other hypotheses that allow exactly these data. If hypotheses allow different
+data, their rates depend on different parts of p, and the mean rate is not concave. Each set of
+hypotheses that allow the same data (a "pattern") has its own best data prior. The mean of the best
+rates is an upper bound on the mean rate. The result is the best of the uniform data prior and
+several mixtures of the patterns' best data priors.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SMALLEST_LOG_RATIO = -690.0
 # On tables with zeros every one of the n data has a probability of at least about LEAST_SHARE / n.
 # A datum that is never shown would exclude no hypothesis.
 LEAST_SHARE = 1e-6
-# The factors in `_mixtures`, and its largest number of rotated orders of the patterns.
+# For `_mixtures`: the factors, and the largest number of rotated orders of the patterns.
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 MAX_ORDERS = 30
 
@@ -62,8 +62,8 @@ class DataPrior:
     data_prior : ndarray
         The probability with which each datum should be shown, (n,).
     rate : float
-        SCBI's rate under this data prior, in nats per round: that of the hypothesis, or the mean
-        over the hypotheses whose rate is finite (infinite if no rate is finite).
+        SCBI's rate under this data prior, in nats per round. If `hypothesis` is None, this is the
+        mean over the hypotheses whose rate is finite (infinite if no rate is finite).
     upper_bound : float
         No data prior has a higher rate than this.
     uniform_rate : float
@@ -124,7 +124,8 @@ def best_data_prior(
     matrix
         The matrix, data by hypotheses, or a rule with this matrix.
     hypothesis
-        The hypothesis that is taught; None maximises the mean rate over all hypotheses.
+        The hypothesis that is taught, by position or label (default: the mean rate of all
+        hypotheses is maximised).
     tolerance
         Stop when no data prior can be better by more than this, in nats per round.
 
@@ -137,10 +138,9 @@ def best_data_prior(
     -----
     A cutting-plane method. For two hypotheses the best data prior is positive for two data only,
     those with the largest and the smallest ratio of the columns. On tables with zeros every datum
-    has a probability of at least about 1e-6 / n, so that it is shown sometimes and excludes the
-    hypotheses that rule it out. If hypotheses allow different data, their mean rate is not concave
-    in the data prior. The result is then the best of several data priors; the gap is valid, but may
-    be large.
+    has a probability of at least about 1e-6 / n, because a datum that is never shown would exclude
+    no hypothesis. If hypotheses allow different data, their mean rate is not concave in the data
+    prior. The result is then the best of several data priors; the gap is valid, but may be large.
 
     Examples
     --------

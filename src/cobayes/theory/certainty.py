@@ -40,7 +40,7 @@ class ChoosingRate:
     rate : float
         The rate, in nats per round.
     drawing_rate : float
-        The rate of a teacher that draws its data by the learner's own rule.
+        The rate of a teacher that draws its data from the likelihood of the learner's rule.
     data_shares : ndarray
         The share of rounds in which the best teacher shows each datum in the long run, (n,).
     hypothesis : str
@@ -152,9 +152,9 @@ def empirical_rate(
     is estimated by the slope between two late rounds, so that early rounds have no influence.
 
     The log-odds are determined by the rival that is hardest to tell from the truth. If two rivals
-    are nearly equally hard, either may be the harder one for thousands of rounds, and the slope is
-    too small by about the standard deviation of the difference between their log-odds, divided by
-    the number of rounds. The standard error does not include this bias; more rounds reduce it.
+    are nearly equally hard, either may be the harder one for thousands of rounds. The slope is then
+    too small, by about the standard deviation of the difference between the two log-odds, divided
+    by the number of rounds. The standard error does not include this bias; more rounds reduce it.
 
     Examples
     --------
@@ -191,8 +191,8 @@ class PredictedRounds:
         Mean (in nats) and variance of the change per round in the log-odds against the hardest
         rival, in the limit of certainty.
     overshoot : float
-        The mean of these log-odds in the first round in which they exceed the log-odds of the
-        level, minus the log-odds of the level, in nats.
+        The mean difference, in nats, between these log-odds and the log-odds of the level, in the
+        first round in which these log-odds are larger.
     level : float
         The learner is sure when its belief exceeds this.
     hypothesis, rival : str
@@ -221,7 +221,7 @@ class PredictedRounds:
         Parameters
         ----------
         share
-            Strictly between 0 and 1.
+            The share of the learners, strictly between 0 and 1.
 
         Notes
         -----
@@ -272,12 +272,12 @@ def predicted_rounds(
     Notes
     -----
     In the limit of certainty the log-odds against a rival are a random walk with mean ``R`` and
-    variance ``s`` per round. If the walk starts ``a`` nats below the log-odds of the level, it
-    passes them after about ``(a + overshoot) / R`` rounds, with variance ``a s / R**3``. With
-    several rivals the learner is sure after the last passage, whose mean and variance follow from
-    Clark's formulas for the largest of correlated normal variables. The first rounds, far from
-    certainty, shift the mean by a number of rounds that does not grow as the level tends to one;
-    this shift is neglected. See docs/beyond.md.
+    variance ``s`` per round. Let the walk start ``a`` nats below ``log(level / (1 - level))``. It
+    passes this value after about ``(a + overshoot) / R`` rounds, with variance ``a s / R**3``. With
+    several rivals the learner is sure after the last passage. The mean and variance of its round
+    follow from Clark's formulas for the largest of correlated normal variables. The first rounds,
+    far from certainty, shift the mean by a number of rounds that does not grow as the level tends
+    to one; this shift is neglected. See docs/beyond.md.
 
     Examples
     --------
@@ -395,13 +395,14 @@ def mean_overshoot(shares: Array, steps: Array) -> float:
     With H the first positive value of the walk (its ladder height) this is
     ``E H**2 / (2 E H)``; for walks on a lattice it is the mean over all levels. The walk below zero
     is computed on a grid; each step is divided between two grid points so that its mean is kept. A
-    mean step below LEAST_DRIFT root-mean-square steps is raised to this value: otherwise the
-    grid would be large, and the overshoot hardly depends on the mean step.
+    mean step below LEAST_DRIFT root-mean-square steps is raised to this value. The overshoot hardly
+    depends on the mean step, and a smaller mean step needs a larger grid.
 
     Parameters
     ----------
     shares, steps
-        The probabilities of the possible steps, and these steps, (n,) each; the mean is positive.
+        The probabilities of the possible steps, and these steps in nats, (n,) each; the mean step
+        is positive.
     """
     mean = float(shares @ steps)
     square = float(shares @ steps**2)

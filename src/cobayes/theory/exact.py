@@ -2,7 +2,7 @@
 
 An "atom" is a possible belief of the learner after a round, with its probability. If the likelihood
 depends on the belief, as in SCBI, there is one atom for each sequence of data. If the likelihood
-does not depend on the belief, as in BI, the order of the data does not matter, and there is one
+does not depend on the belief, as in BI, the order of the data does not matter. There is then one
 atom for each vector of counts of the data.
 """
 
@@ -41,8 +41,8 @@ MAX_ATOMS = 100_000_000
 # Lower bounds on seconds and bytes per belief on a task, and on seconds per belief in the core;
 # measured with eight data.
 ATOM_SECONDS, ATOM_BYTES, CORE_SECONDS = 1e-5, 350.0, 5e-8
-# Two rows are treated as proportional if the log-ratios of their entries are this close to their
-# mean.
+# Two rows are treated as proportional if the logarithms of their entries, each minus the row's mean
+# logarithm, differ by at most this.
 PROPORTIONAL = 1e-14
 
 
@@ -291,8 +291,8 @@ def moments_by_counts(
     log_likelihood = rule.respond_many(log_prior[None])[0][data]
     log_chances = np.log(copies) + log_likelihood[:, h]
     log_chances -= np.logaddexp.reduce(log_chances)
-    # Every multiset of data is visited once, in sorted order. A multiset with counts c has k! /
-    # prod(c!) orders; `runs` is the count of its last datum.
+    # Every multiset of data is visited once, as a sorted sequence. A multiset with counts c has
+    # k! / prod(c!) orders; `runs` is the count of the last datum of the sequence.
     seen, log_weights = np.zeros((1, len(log_prior))), np.zeros(1)
     last, runs = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     found = np.empty((2, num_rounds, len(log_prior)))
@@ -320,8 +320,8 @@ def distinct_data(rule: Rule) -> tuple[Indices, Array]:
 
     Also return the probability of each group divided by that of the returned datum. Data with
     proportional rows lead to the same posterior under BI, pragmatic rules and SCBI; for custom
-    rules no data are merged. If the likelihood depends on the belief, the teacher chooses among
-    such data in proportion to the data prior, otherwise in proportion to their rows.
+    rules no data are merged. If the likelihood depends on the belief, the data of a group have
+    probabilities in proportion to the data prior, otherwise in proportion to their rows.
     """
     matrix = rule.model.matrix
     if rule.core is None:

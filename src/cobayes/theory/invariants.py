@@ -172,9 +172,10 @@ def check_invariants(
     theta(j) / theta(h) are constant. Under uniform data (all equally likely, whatever is true) the
     mean belief is constant, and the mean squared distance from the uniform belief never falls.
     `SCBI` has all four invariants, `BI` only the first two. A rule with a data prior is checked
-    with data from this prior instead of uniform data. On a table with zeros, the data are as
-    equally frequent as the zeros allow at the learner's belief (see `scaling_blocks`), and the
-    second invariant is that the mean ratios never rise.
+    with data from this prior instead of uniform data. On a table with zeros, data are drawn from
+    the distribution "even" of `AtomicMeasure.push_data`, which is as close to the uniform
+    distribution, or to the data prior, as the zeros allow. The second invariant is then that the
+    mean ratios never rise.
 
     Parameters
     ----------
@@ -340,10 +341,10 @@ def inverse_update(rule: Rule, posterior: ArrayLike, datum: SupportsIndex | str)
     -----
     The paper states that the update by datum d is a bijection. Its inverse needs no iteration: the
     posterior is row d of ``S = diag(u) M diag(v)``, so ``v_j`` is ``posterior_j / M_dj`` up to a
-    factor. Row i of S sums to n p_i, with p the data prior, which gives u. Column j sums to
+    factor. Row i of S sums to ``n p_i``, with p the data prior; this gives u. Column j sums to
     ``n theta_j``, with theta the belief before the datum:
 
-        ``theta_j = v_j sum_i p_i M_ij / sum_k M_ik v_k``.
+        ``theta_j = v_j sum_i (p_i M_ij / sum_k M_ik v_k)``.
 
     Examples
     --------

@@ -34,8 +34,8 @@ Array = NDArray[np.float64]
 # A function from log-beliefs (a, m) and likelihoods (a, n, m) to probabilities of the data, (a, n).
 Chances = Callable[[Array, Array], Array]
 
-# Log-beliefs exceed zero by rounding errors at most; a larger excess shows that beliefs were given
-# instead of logarithms.
+# Only rounding errors make log-beliefs positive; a log-belief above this shows that beliefs were
+# given instead of logarithms.
 LARGEST_LOG = 1e-6
 # The largest number of float64 values in a measure (80 MB, which take seconds to compute) and in a
 # block of likelihoods that are computed together.
@@ -185,14 +185,14 @@ class AtomicMeasure:
         distribution
             A distribution over data, the same for all beliefs (default: the rule's data prior,
             which is uniform unless it was given). "predictive" is the learner's predictive
-            distribution. "even": of the distributions that the table's zeros allow at the learner's
-            belief, the one closest to the data prior (the row sums of `scaling_blocks`).
+            distribution. "even" is the distribution closest to the data prior among those that the
+            table's zeros allow at the learner's belief; see `scaling_blocks`.
 
         Notes
         -----
         Psi_D^L of Section 5 of the paper. Under SCBI "predictive" and "even" are the same
-        distribution (the data prior if there are no zeros); with data drawn from
-        it, the belief is a martingale.
+        distribution (the data prior if there are no zeros). With data from this distribution the
+        belief is a martingale.
         """
         own = in_every_round(as_rule(rule))
         if isinstance(distribution, str) and distribution == "predictive":

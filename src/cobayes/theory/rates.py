@@ -1,10 +1,11 @@
 """Asymptotic rates of convergence: how fast the log-odds of the truth grow, in nats per round.
 
 The rate of a rule is the smallest divergence of the taught column from another one, in the limit of
-certainty. For BI and SCBI the divergences of all pairs come from two matrix products.
-KL(x, y) = sum_i x_i log(x_i / y_i) is a small difference of large terms when y is close to x. Such
-pairs are computed again from sum_i x_i g(y_i / x_i), g(r) = r - 1 - log r: no term is negative, and
-each is accurate if it is computed from the difference y_i - x_i.
+certainty. For BI and SCBI on a table without zeros, the divergences of all pairs come from matrix
+products. If y is close to x, KL(x, y) = sum_i x_i log(x_i / y_i) is a small difference of large
+terms. Such pairs, and pairs on a table with zeros, are computed from sum_i x_i g(y_i / x_i), where
+g(r) = r - 1 - log r. No term of this sum is negative, and each term is accurate if it is computed
+from the difference y_i - x_i.
 """
 
 from __future__ import annotations
@@ -60,8 +61,9 @@ def rate_of_convergence(
     hypothesis
         The hypothesis that is taught, by position or label (default: each hypothesis).
     prior
-        Only hypotheses with a positive prior are rivals (default: all). If the prior of the taught
-        hypothesis is zero, its rate is NaN.
+        Only hypotheses with a positive prior are rivals (default: all). If `hypothesis` is not
+        given, hypotheses with prior zero have the rate NaN; if it is given, its prior must be
+        positive.
 
     Returns
     -------
@@ -191,8 +193,8 @@ def divergences(
 ) -> Array:
     """Return the growth of the log-odds of each taught h against each j, (taught, m).
 
-    In nats per round, in the limit of certainty about h. Infinite if j is h or has prior zero; NaN
-    if h has prior zero.
+    The values are in nats per round, in the limit of certainty about h. A value is infinite if j is
+    h or has prior zero, and NaN if h has prior zero.
     """
     own = as_rule(rule)
     if own.task is not own.model:
@@ -247,7 +249,7 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
         "bi": between columns of the normalised matrix. "scbi": between columns of M-sharp, in the
         limit of certainty about h.
     data_prior
-        For "scbi": the data prior, (n,), positive, up to a factor (default: uniform).
+        For "scbi": the data prior, (n,), positive; it need not sum to one (default: uniform).
 
     Notes
     -----
@@ -277,7 +279,7 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
                 cross = columns.T @ logs
                 found = np.diagonal(cross)[:, None] - cross
             else:
-                # Dividing each row by its largest entry avoids overflow and changes nothing.
+                # Each row is divided by its largest entry to avoid overflow; this factor cancels.
                 scaled = columns / columns.max(axis=1, keepdims=True)
                 means = share @ logs
                 found = np.log((share[:, None] / scaled).T @ scaled) - means + means[:, None]
@@ -312,8 +314,8 @@ def _divergences(x: Array, y: Array, log_ratios: Array) -> Array:
 def _sharp_divergences(x: Array, y: Array, log_ratios: Array, shares: Array) -> Array:
     """Return KL(p, q) with q proportional to p y / x, for rows of x, y and data priors p.
 
-    With z = y / x and w = z / sum_i p_i z_i this is sum_i p_i g(w_i). `shares` is p up to a factor,
-    zero for data that the hypothesis of x excludes. At other data x may be zero by underflow.
+    With z = y / x and w = z / sum_i p_i z_i this is sum_i p_i g(w_i). `shares` is p up to a factor;
+    it is zero for data that the hypothesis of x excludes. For other data x may underflow to zero.
     """
     p = shares / shares.sum(axis=1, keepdims=True)
     log_w = log_ratios - log_ratios.max(axis=1, keepdims=True)
