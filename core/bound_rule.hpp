@@ -44,7 +44,7 @@ class Rule {
     constexpr size_t BLOCK = 256;
     const size_t count = logs.shape(0);
     require(logs.shape(1) == m, "log_beliefs must have one number per column");
-    require(!gone || (gone->shape(0) == count && gone->shape(1) == (n + 63) / 64), "gone must have one set of data per belief");
+    require(!gone || (gone->shape(0) == count && gone->shape(1) == (n + 63) / 64), "gone must have the shape (beliefs, ceil(n / 64))");
     const bool updates = all.quantity >= Quantity::UPDATED;
     const size_t size = updates ? m : n * m, words = (n + 63) / 64;
     auto out = updates ? empty<double>({count, m}) : empty<double>({count, n, m});

@@ -38,7 +38,7 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<1> teacher_logs, 
   const size_t m = teacher.m, rounds = size_t(num_rounds) + 1, lessons = size_t(num_lessons);
   require(learner.m == m && learner.n == teacher.n, "the tables of the rules must have equal shapes");
   require(teacher_logs.shape(0) == m && start.shape(0) == m, "log-beliefs must have one number per column");
-  require(hypothesis >= 0 && size_t(hypothesis) < m && num_rounds >= 0 && num_lessons >= 0 && num_paths <= num_lessons,
+  require(hypothesis >= 0 && size_t(hypothesis) < m && num_rounds >= 0 && num_lessons >= 0 && num_paths >= 0 && num_paths <= num_lessons,
           "hypothesis must be a column, numbers must not be negative, and num_paths at most num_lessons");
   const bool is_shared = !learner_rule && !learner_logs && teacher_drops == learner_drops;
   const Plan plan{is_shared, teacher_drops, learner_drops, teacher_logs.data(), start.data(), hypothesis, num_rounds, level, seed};

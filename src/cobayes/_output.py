@@ -152,7 +152,7 @@ def dataset(
 
 
 MOST_SHOWN = 20
-"""A notebook shows this number of rows, and of columns, of a longer table."""
+"""The number of rows, and of columns, that a notebook shows of a longer table."""
 
 
 def shown(values: Sequence[Any], keep: int = 0) -> list[Any]:

@@ -41,9 +41,8 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
     matrix
         (n, m), not negative: an array, nested lists or a `Model`.
     row_sums, column_sums
-        (n,) and (m,), with equal totals; by default 1 for each row, and the same sum for all
-        columns. If the totals differ, the column sums are rescaled to the total of the row sums;
-        the derivative ignores this.
+        (n,) and (m,); by default 1 for each row, and the same sum for all columns. The column sums
+        are rescaled to the total of the row sums.
 
     Returns
     -------
@@ -60,7 +59,8 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
     matrix = _as_array(matrix)
     n, m = matrix.shape
     rows = jnp.ones(n) if row_sums is None else jnp.asarray(row_sums)
-    columns = jnp.full(m, n / m) if column_sums is None else jnp.asarray(column_sums)
+    columns = jnp.ones(m) if column_sums is None else jnp.asarray(column_sums)
+    columns *= rows.sum() / columns.sum()
     return _scaled(matrix, rows.astype(matrix.dtype), columns.astype(matrix.dtype))
 
 
@@ -163,9 +163,6 @@ def _scaled(matrix: jax.Array, row_sums: jax.Array, column_sums: jax.Array) -> j
         from cobayes.scaling import scale as scale_on_host
 
         given = [np.asarray(argument, dtype=np.float64) for argument in arguments]
-        # `scale` on the host refuses different totals. The default column sums may have another
-        # total than the given row sums.
-        given[2] = given[2] * (given[1].sum() / given[2].sum())
         return scale_on_host(*given).matrix.astype(np.asarray(arguments[0]).dtype)
 
     shape = jax.ShapeDtypeStruct(matrix.shape, matrix.dtype)

@@ -23,7 +23,7 @@ def test_rates_of_every_hypothesis_under_both_rules(run, world):
 def test_table_names_hypotheses_and_rules(run):
     result = run("rates", "example:M_3")
     assert result.exit_code == 0
-    for text in ("BI", "SCBI", "hardest to tell", "h_1", "mean rate"):
+    for text in ("BI", "SCBI", "rival", "h_1", "mean rate"):
         assert text in result.stdout
 
 

@@ -71,6 +71,25 @@ def test_a_class_can_be_taught_without_repeats_and_saved(tmp_path):
     assert np.array_equal(again.log_beliefs, lesson(7).log_beliefs)
 
 
+def test_a_saved_class_teacher_keeps_its_generator_and_tiny_beliefs(tmp_path):
+    world = cb.GridWorld(5, 5, (2, 0), {"A": (0, 4), "B": (4, 4)}, 0.98, slip=0.3)
+    rule = cb.SCBI(world)
+    teacher = cb.lessons.ClassTeacher(rule, "A", [[0.5, 0.5], [0.3, 0.7]])
+    walk = cb.run_lesson(teacher, cb.Learner(rule), 3)
+    walk.save(tmp_path / "walk.json")
+    again = cb.Lesson.load(tmp_path / "walk.json")
+    assert np.array_equal(walk.extend(5).data, again.extend(5).data)
+
+    matrix = np.array([[1e-200, 1.0], [1.0, 1.0]])
+    teacher = cb.lessons.ClassTeacher(cb.BI(matrix), 0, [[0.5, 0.5], [0.1, 0.9]])
+    for _ in range(2):
+        teacher.observe(0)
+    assert (teacher.beliefs[:, 0] == 0.0).all()
+    teacher.save(tmp_path / "teacher.json")
+    loaded = cb.lessons.ClassTeacher.load(tmp_path / "teacher.json")
+    assert np.array_equal(loaded.log_belief, teacher.log_belief)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

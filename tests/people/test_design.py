@@ -169,6 +169,16 @@ def test_gain_is_smaller_for_people_whose_depth_was_estimated():
         assert people.informative(PROBLEMS, given=given, rng=1)["nats"].max() < 0.7 * prior
 
 
+def test_a_depth_that_nobody_has_adds_nothing():
+    # The responses leave no doubt: all people drawn from the fit have depth 1.
+    problems = {"p": [[0.9, 0.3, 0.2], [0.1, 0.6, 0.3], [0.2, 0.1, 0.5]]}
+    family = Family(depth=(0, 1), lapse=0.0)
+    truth = {"depth": 1, "rationality": 3.0, "lapse": 0.0}
+    choices = people.simulate(truth, problems, num_people=3, num_rounds=60, num_lessons=10, rng=1)
+    alone = people.fit(choices, problems, family, intervals=None)
+    assert (people.informative(problems, given=alone, num_draws=400, rng=1)["nats"] == 0.0).all()
+
+
 def test_invalid_arguments_of_informative_are_refused():
     for about, family in (("lapse", FAMILY), ("speed", FAMILY), ("depth", FAMILY.at(depth=1))):
         with pytest.raises(cb.CobayesError, match="is not free in the family"):

@@ -175,6 +175,12 @@ def test_rows_with_sum_zero_are_not_available():
     assert lost.column_labels.tolist() == [-1, 0]
 
 
+def test_a_row_and_a_column_outside_of_all_blocks_keep_no_entry():
+    found = cb.scaling_blocks([[1, 1, 0], [1, 1, 0], [0, 0, 1]], [1, 1, 0], [1, 1, 0])
+    assert found.row_labels[2] == found.column_labels[2] == -1
+    assert not found.support[2].any()
+
+
 def test_infeasible_sums_are_explained_in_words():
     model = cb.Model(
         [[1.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [1.0, 1.0]],

@@ -6,7 +6,7 @@ import pytest
 import cobayes as cb
 from cobayes.rules import BI, SCBI
 from cobayes.rules.naming import as_agents
-from cobayes.stability import success_rate
+from cobayes.stability import success_rate, success_rates
 from cobayes.stability.teaching import teach_until_sure
 
 
@@ -61,6 +61,25 @@ def test_a_custom_rule_is_taught_like_the_native_rule_that_it_copies():
     assert (ends.num_rounds == 4).all()
     assert not ends.is_finished.any()
     np.testing.assert_allclose(ends.believed.sum(axis=2), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("max_rounds", [1000, 3])
+def test_beside_a_custom_learner_the_others_are_taught_as_without_it(max_rounds):
+    # The zeros, or the learner's data prior, make the teacher continue after it is sure.
+    zeros, positive = [[0.6, 0.3, 0.0], [0.4, 0.4, 0.5], [0.0, 0.3, 0.5]], np.eye(3) + 0.5
+    other = SCBI(positive, data_prior=[0.5, 0.3, 0.2])
+    for table, rule in ((zeros, None), (positive, other)):
+        options = {
+            "num_lessons": 400,
+            "learner_priors": [[0.2, 0.5, 0.3]],
+            "max_rounds": max_rounds,
+        }
+        (alone,) = success_rates(table, 0, learner_rules=[rule], rng=1, **options)
+        beside, _ = success_rates(table, 0, learner_rules=[rule, Scripted(table)], rng=2, **options)
+        for end in ("lower", "upper"):
+            ends = getattr(alone, end), getattr(beside, end)
+            assert abs(ends[0] - ends[1]) <= 4.0 * np.hypot(alone.stderr, beside.stderr) + 0.05
+        assert (alone.num_unfinished > 0) == (beside.num_unfinished > 0) == (max_rounds == 3)
 
 
 @pytest.mark.parametrize("believed", range(4))

@@ -63,6 +63,11 @@ def test_infinite_costs_forbid_a_move():
     assert np.abs(np.diff(data)).max() <= 1
 
 
+def test_only_infinite_costs_forbid_a_move_when_cheap_moves_are_not_available():
+    task = cb.moving_costs(cb.without_repeats(MODEL), 1000.0 * COSTS)
+    assert sorted(lesson(task, cb.SCBI, 4).data.tolist()) == [0, 1, 2, 3]
+
+
 def test_costs_and_no_repeats_go_together(tmp_path):
     task = cb.without_repeats(cb.moving_costs(MODEL, COSTS))
     run = lesson(task, cb.SCBI, 4)

@@ -174,7 +174,9 @@ def test_the_invariants_hold_under_the_data_priors_law():
 def test_on_tables_with_zeros_only_scbi_has_the_invariants_of_even_data():
     table = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1], [1, 1, 1.0]])
     prior, shares = [0.2, 0.3, 0.5], [0.1, 0.2, 0.3, 0.3, 0.1]
-    assert check_invariants(cb.SCBI(table, data_prior=shares), 0, prior).holds
+    shared = check_invariants(cb.SCBI(table, data_prior=shares), 0, prior)
+    assert shared.holds
+    assert "data as close to the data prior as the zeros allow" in str(shared)
     for rule in (cb.BI(table), cb.Pragmatic(table, 1)):
         report = check_invariants(rule, 0, prior)
         assert [each.statement for each in report.failures] == [

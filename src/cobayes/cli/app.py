@@ -32,8 +32,9 @@ COMMANDS = {
 }
 """The commands and their descriptions, in the order of the help text.
 
-For a new command, add its name here. Add to a module of `cobayes.cli` a function of that name with
-the decorator `options.command`; the module is named after the command, or as `MODULES` says.
+To add a command, write a function with its name and the decorator `options.command` in a module of
+`cobayes.cli`, and add the name here. The module has the command's name unless `MODULES` names
+another.
 """
 MODULES = {
     "info": "describe",

@@ -46,8 +46,8 @@ def check(given: Given) -> int:
     if both estimates of the success rate lie at least six standard errors below the conjectured
     bound. It is proved if an enclosure of the success rate, or the witness (a sequence of data) in
     the file, shows that the success rate lies below the bound. A certificate of small perturbations
-    is confirmed if, in the limit, the ratio of the failure rate to its conjectured upper bound, d /
-    theta(h), exceeds one by at least six standard errors.
+    concerns the ratio of the failure rate to its conjectured upper bound, d / theta(h). It is
+    confirmed if the limit of this ratio exceeds one by at least six standard errors.
     """
     if given.file is None:
         hint = f"give a file, or one of: {', '.join(known_certificates())}."

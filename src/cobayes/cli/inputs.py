@@ -57,7 +57,7 @@ class Given(SimpleNamespace):
             if isinstance(option.type, Output) and path is not None:
                 if not path.parent.is_dir():
                     raise CobayesError(
-                        f"the folder {path.parent} does not exist.", "make it first."
+                        f"the folder {path.parent} does not exist.", "make the folder first."
                     )
                 _require_other(option.opts[0], path, files)
                 files.append(path)

@@ -64,7 +64,7 @@ def _show(
     names = {rule.name.lower(): rule.title for rule in rules}
     columns = [("taught", "<")]
     for name in names.values():
-        columns += [(name, ">"), ("hardest to tell", "<")]
+        columns += [(name, ">"), ("rival", "<")]
     if len(names) == 2:
         columns.append((" / ".join(reversed(list(names.values()))), ">"))
     rows = []

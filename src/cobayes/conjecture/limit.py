@@ -122,8 +122,8 @@ def limit_slope(
     step = as_floats(direction, copy=False, name="direction")
     if step.shape != prior.shape or not np.abs(step).max() > 0.0 or abs(step.sum()) > 1e-12:
         raise CobayesError(
-            f"the direction is {direction!r}; expected {len(prior)} numbers, not all zero, that "
-            "sum to zero."
+            f"the direction is {direction!r}; expected {len(prior)} numbers that sum to zero "
+            "and are not all zero."
         )
     step = step / np.abs(step).sum()
     if (rule.model.matrix == 0.0).any() or (prior == 0.0).any():

@@ -12,6 +12,7 @@ from cobayes._input.tables import as_floats
 from cobayes._input.validation import number_between, one_of
 from cobayes._output import counted, probability_text
 from cobayes.errors import CobayesError
+from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.rules import Rule
 from cobayes.rules.base import require_teachable
@@ -191,9 +192,9 @@ class ClassTeacher(Teacher):
     def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:
         learners = tuple(Learner.restore(one) for one in content["learners"])
         options = {name: content[name] for name in _OPTIONS}
-        priors = [learner.belief for learner in learners]
-        agent = cls(rule, content["hypothesis"], priors, content["weights"], **options)
-        agent.learners = learners
+        uniform = [None] * len(learners)
+        agent = cls(rule, content["hypothesis"], uniform, content["weights"], **options)
+        agent.learners, agent.rng = learners, saving.unpack_generator(content["rng"])
         return agent
 
     def __repr__(self) -> str:

@@ -29,7 +29,9 @@ SIZE, NUM_LESSONS = 20, 2000
 COLUMNS = ("mean_bi", "std_bi", "mean_scbi", "std_scbi")
 QUANTITIES = {"mean": "mean belief in the truth", "std": "sd of the belief in the truth"}
 PARTS = {"exact": (5, 300, 24, 1), "simulated": (30, 500, 60, 5)}
-"""Number of rounds; numbers of matrices in the paper, at quick scale and per shard (1 to 2 s)."""
+"""The number of rounds, and the numbers of matrices in the paper, at quick scale and per shard.
+
+A shard takes 1 to 2 s."""
 
 
 # --- Experiments -----------------------------------------------------------------------------

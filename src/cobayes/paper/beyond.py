@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 LEARNER_PRIOR = (1 / 5, 1 / 3, 7 / 15)
 PROMISED = 0.6
-"""Conjecture 5.3's lower bound, in total variation, on success for M_1 and `LEARNER_PRIOR`."""
+"""The lower bound of Conjecture 5.3 (total variation) on success for M_1 and `LEARNER_PRIOR`."""
 
 SIZES = (-1.5, -3.0, -10.0, -30.0, -60.0, -90.0, -150.0)
 """Decimal logarithms of the L1 distances between the teacher's and the learner's prior."""

@@ -258,7 +258,7 @@ def _judge_convergence(beliefs: Mapping[str, Any], worlds: Sequence[GridWorld]) 
 
 
 _TRENDS = {"gap": 1.0, "SCBI_difference": -1.0, "BI_difference": -1.0}
-"""1 for a quantity that grows on larger boards according to the paper, -1 for one that falls."""
+"""The paper's claim: 1 if the quantity grows with the size of the board, -1 if it falls."""
 
 
 def trend_of(values: Array, sign: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -305,7 +305,8 @@ def informative(
     for place, own in enumerate(family.depth):
         likelihood = Likelihood(table, family, own, [np.arange(len(table))])
         people = np.flatnonzero(depth == place)
-        for chunk in np.array_split(people, 1 + len(people) * sums[0].size // CHUNK):
+        step = max(1, CHUNK // sums[0].size)
+        for chunk in (people[at : at + step] for at in range(0, len(people), step)):
             many = likelihood.take(np.zeros(len(chunk), dtype=np.int64))
             found, _ = many.responses(values[chunk][:, likelihood.columns])
             np.add.at(sums, label[chunk], found.reshape(-1, *sums.shape[1:]))

@@ -218,7 +218,7 @@ def save_animation(
     if last > MAX_FRAMES:
         raise CobayesError(
             f"the longest walk has {last} moves; an animation shows at most {MAX_FRAMES}.",
-            'let the walker choose "forward", or run fewer rounds.',
+            'make the walk with choice="forward", or with fewer rounds.',
         )
     frames = [pillow.fromarray(_frame(walks, moves, dpi)) for moves in range(last + 1)]
     # All frames share one palette, made from the first and the last frame, which together have all

@@ -164,7 +164,7 @@ def run_all(
     if executor is not None and jobs is not None:
         raise CobayesError(
             "both executor and jobs are given; an executor has its own number of workers.",
-            "leave out jobs; or leave out executor to start that number of processes.",
+            "leave out jobs to use the executor, or leave out executor to start `jobs` processes.",
         )
     are_importable = all(_is_importable(plan.shard) for plan, _ in experiments)
     if executor is None and jobs is None and not are_importable:

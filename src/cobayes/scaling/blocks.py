@@ -141,7 +141,7 @@ def find_blocks(matrix: Array, row_sums: Array, column_sums: Array) -> ScalingBl
         blocks.append(Block(rows, columns, ratio))
     # Sorted again: the core's order ignores relative differences of ratios below 1e-11.
     blocks.sort(key=lambda block: -block.ratio)
-    support = (matrix > 0.0) & (row_labels[:, None] == column_labels)
+    support = (matrix > 0.0) & (row_labels[:, None] == column_labels) & (column_labels >= 0)
     return ScalingBlocks(tuple(blocks), support, STATUSES[status], row_labels, column_labels)
 
 

@@ -301,7 +301,7 @@ def _infeasible_error(
     return InfeasibleError(
         f"{_place(item)}no matrix with these zeros has these sums: {text}",
         "change the sums, replace zeros that are not intended, or pass on_failure='return' for the "
-        "limit, which has the column sums.",
+        "limit of alternating normalisation.",
         result,
     )
 

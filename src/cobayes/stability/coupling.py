@@ -222,7 +222,7 @@ def coupling(
         if not rule.is_scbi:
             raise CobayesError(
                 "the coupling needs two SCBI agents; one of them follows "
-                f"{type(rule).__name__}, whose belief is no martingale under uniform data.",
+                f"{type(rule).__name__}, whose belief is not a martingale.",
                 'use success_rate(..., method="lessons").',
             )
     model = teacher.model

@@ -151,8 +151,8 @@ def success_enclosure(
         )
     if (model.matrix == 0.0).any():
         raise CobayesError(
-            "the table has zeros, so teacher and learner may expect different data; expected a "
-            "positive table.",
+            "the table has zeros, so teacher and learner may have different predictive "
+            "distributions; expected a positive table.",
             "use success_rate(...), which takes any table.",
         )
     position = model.hypothesis_index(hypothesis)

@@ -18,7 +18,7 @@ from cobayes._parallel import num_threads, require_affordable, short_number
 from cobayes.model import Model
 from cobayes.rules import Rule
 from cobayes.rules.naming import Agents
-from cobayes.rules.response import add_evidence, draw
+from cobayes.rules.response import Response, add_evidence, draw
 from cobayes.theory.certainty import LEVEL
 from cobayes.theory.rates import rate_of_convergence
 
@@ -134,9 +134,11 @@ def teach_until_sure(
         cores.append(rule.core)
         is_pair = rules[0].is_scbi and rule.is_scbi
         goes_on.append(is_pair and common_law(rules[0], rule) is None)
-    if None in cores:
-        return _teach_one_by_one(rules, log_priors, hypothesis, num_lessons, rng, level, max_rounds)
     law = rules[0].at_certainty(hypothesis).likelihood[:, hypothesis] if any(goes_on) else None
+    if None in cores:
+        continued = [(k, law) for k in np.flatnonzero(goes_on).tolist()]
+        lessons = (hypothesis, num_lessons, generator(rng), level, max_rounds)
+        return _teach_one_by_one(rules, log_priors, continued, *lessons)
     taught, believed, num_rounds, is_finished, is_known = _core.teach(
         cores[0],
         cores[1:],
@@ -157,28 +159,45 @@ def teach_until_sure(
 def _teach_one_by_one(
     rules: list[Rule],
     priors: Array,
+    continued: list[tuple[int, Any]],
     hypothesis: int,
     num_lessons: int,
-    rng: Any,
+    stream: np.random.Generator,
     level: float,
     max_rounds: int,
 ) -> Ends:
-    """Teach with custom rules; a learner's belief stays the same after an impossible datum."""
-    stream = generator(rng)
+    """Teach with custom rules; a learner's belief stays the same after an impossible datum.
+
+    `continued` has the position and the distribution of the data of each learner to whom a teacher
+    who is sure shows more data.
+    """
     ends = np.empty((len(rules), num_lessons, priors.shape[1]))
     num_rounds = np.zeros(num_lessons, dtype=np.int64)
+    is_known = np.zeros((len(rules), num_lessons), dtype=bool)
     for lesson in range(num_lessons):
         logs = priors.copy()
         for _ in range(max_rounds):
             responses = [rule.answer(own) for rule, own in zip(rules, logs, strict=True)]
             datum = draw(responses[0].likelihood[:, hypothesis], stream.random())
             for k, response in enumerate(responses):
-                found = add_evidence(logs[k], response.log_likelihood[datum])
-                logs[k] = np.where(np.isnan(found), logs[k], found)
+                logs[k] = _after(datum, response, logs[k])
             num_rounds[lesson] += 1
             if np.exp(logs[0, hypothesis]) > level:
+                is_known[:, lesson] = True
                 break
+        for k, law in continued if is_known[0, lesson] else []:
+            is_known[k, lesson] = False
+            for _ in range(max_rounds + 1):
+                is_excluded = not np.exp(logs[k, hypothesis]) > 0.0
+                if is_excluded or np.exp(logs[k].max()) > level:
+                    is_known[k, lesson] = True
+                    break
+                datum = draw(law, stream.random())
+                logs[k] = _after(datum, rules[k].answer(logs[k]), logs[k])
         ends[:, lesson] = np.exp(logs)
-    is_finished = ends[0, :, hypothesis] > level
-    is_known = np.broadcast_to(is_finished, (len(ends) - 1, num_lessons))
-    return Ends(ends[0], ends[1:], num_rounds, is_finished, is_known)
+    return Ends(ends[0], ends[1:], num_rounds, is_known[0], is_known[1:])
+
+
+def _after(datum: int, response: Response, log_belief: Array) -> Array:
+    found = add_evidence(log_belief, response.log_likelihood[datum])
+    return np.where(np.isnan(found), log_belief, found)

@@ -194,10 +194,15 @@ class MovingCosts(Around):
         prior = self.task.data_prior_at(inner)
         if last is None or self.weight == 0.0:
             return prior
-        worth = np.exp(-self.weight * (self.costs[last] - self.costs[last].min()))
+        costs = self.weight * self.costs[last]
         if prior is not None:
-            worth *= prior
-        return worth / worth.sum() if worth.any() else worth
+            costs = np.where(prior > 0.0, costs, np.inf)
+        if np.isinf(costs).all():
+            return np.zeros_like(costs)
+        # Relative to the cheapest move, so that not all values underflow.
+        worth = np.exp(costs.min() - costs)
+        worth *= 1.0 if prior is None else prior
+        return worth / worth.sum()
 
     def settings(self) -> dict[str, Any]:
         """Return the inner task, the costs and their weight."""

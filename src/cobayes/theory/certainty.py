@@ -229,7 +229,7 @@ class PredictedRounds:
         distribution of the time at which a Brownian motion with drift first passes a level.
         """
         share = number_between(share, "the share", 0.0, 1.0)
-        if not self.std > 0.0:
+        if not 0.0 < self.std < np.inf:
             return self.mean
         shape = self.mean**3 / self.std**2
         from scipy.stats import invgauss

@@ -258,11 +258,11 @@ def check_invariants(
         # hypothesis that allows such data falls.
         constancy = "never rises"
         drift = np.maximum(np.diff(relative, axis=0), 0.0).max()
-    source = "uniform data"
+    source = "uniform data" if rule.data_prior is None else "data from the data prior"
     if has_zeros:
         source = "data as equally frequent as the zeros allow"
-    elif rule.data_prior is not None:
-        source = "data from the data prior"
+        if rule.data_prior is not None:
+            source = "data as close to the data prior as the zeros allow"
     invariants = (
         Invariant(
             f"the mean belief in {name!r} never falls while it is taught",
