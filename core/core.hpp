@@ -95,7 +95,7 @@ struct TeachingEnds {
 // What a rule computes at each belief: likelihoods and posteriors are (n, m), updated beliefs (m,).
 enum class Quantity { LIKELIHOODS, LOG_LIKELIHOODS, POSTERIORS, UPDATED, UPDATED_LOGS };
 
-// A rule's responses to `size` log-beliefs.
+// A request for a rule's responses to `size` log-beliefs.
 struct Question {
   Quantity quantity;
   double* out;                 // posteriors and updated beliefs are NaN if no hypothesis with positive belief allows the datum

@@ -19,8 +19,7 @@
 namespace core::CORE_ISA {
 
 inline constexpr double SLOWEST_RATE = 0.9;  // above this rate the estimate is not trusted, and careful.hpp solves the problem
-// An estimated rate of at most 1/3 is not refined: if the true rate is at most 1/2, `left_after` is 1, and the estimated error is the last
-// change.
+// An estimated rate of at most 1/3 is not refined: even for a true rate of 1/2, the remaining error is at most the last change.
 inline constexpr double HARMLESS_RATE = 1.0 / 3.0;
 inline constexpr int MAX_PROBES = 10;        // steps of Lanczos' method
 inline constexpr double NOISE = 1e-14;       // rounding error of a sweep: about 50 units in the last place

@@ -157,7 +157,7 @@ class Teaching {
   const int64_t* num_rounds = nullptr;  // by lesson
 };
 
-// Show two agents the same data, drawn from `plan.law`, until one of them is sure. Fill the last log-beliefs (count, m) of both;
+// Show the two agents of each pair the same data, drawn from `plan.law`, until one of them is sure. Fill the last log-beliefs (count, m) of both;
 // return the number of pairs in which nobody was sure after `plan.max_rounds` rounds.
 inline int couple(const TeachingPlan& plan, Rule& teacher_rule, Rule& learner_rule, const double* learner_logs, uint64_t first, int count,
                   double* taught, double* believed) {

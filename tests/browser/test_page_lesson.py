@@ -31,6 +31,22 @@ def test_the_opening_lesson_keeps_the_rules_apart(visit, pages):
         assert (found[one] - found[other]).abs().loc[3:10].min() > 0.04
 
 
+def test_after_a_step_back_the_lesson_is_in_that_round(visit, pages):
+    # Without repeats the lesson of three data ends after round 3.
+    page = visit(pages["gestures"], hash=link(repeats=False), stops_clock=True)
+    page.focus(".view.lesson")
+    said = []
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+        page.clock.run_for(100)
+        said.append(page.locator("#announcer").text_content())
+    assert said[1].startswith("Round 2: Literal ")
+    assert said[1] == said[3] != said[2].replace("Round 3", "Round 2")
+    page.click("[aria-label=play]")
+    page.clock.run_for(2500)
+    assert page.inner_text(".round b") == "3"
+
+
 def test_curves_that_coincide_can_all_be_seen(visit, pages):
     """The solid curve is drawn below the dashed ones."""
     page = visit(pages["gestures"], hash=link(round=3))

@@ -157,7 +157,11 @@ def test_a_picture_is_written_in_the_format_of_its_suffix(run, world, tmp_path, 
         (["WORLD", "-H", "A", "--prior", "A=.5,A=.5"], "gives 'A' twice", None),
         (["WORLD", "-H", "A", "--prior", "0,1"], "is zero", "positive probability"),
         (["WORLD", "-H", "A", "--learner-prior", "1,1"], "learner's prior sums to 2", None),
-        (["WORLD", "-H", "A", "--csv", "no/such/x.csv"], "no/such does not exist", "make it"),
+        (
+            ["WORLD", "-H", "A", "--csv", "no/such/x.csv"],
+            "no/such does not exist",
+            "make the folder",
+        ),
         (["WORLD", "-H", "A", "--plot", "x.foo"], "unknown picture format '.foo'", ".png"),
         (["WORLD", "-H", "A", "--plot", "picture"], "unknown picture format ''", ".png"),
         (["WORLD", "-H", "A", "--plot", f"{5000 * 'x'}.png"], "File name too long", None),
@@ -239,6 +243,34 @@ def test_the_best_lesson_needs_no_seed_and_repeats_nothing(run):
         cb.SCBI(cb.without_repeats("example:diagnosis")), cb.examples["diagnosis"].hypothesis, 4
     )
     assert lesson["data"] == list(plan.data_labels)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "data_prior,p_1\nleft,0.2\nup,0.5\nright,0.3\n",
+        "left;0,2\nup;0,5\nright;0,3\n",
+        "datum\tshare\nleft\t0.2\nup\t0.5\nright\t0.3\n",
+    ],
+)
+def test_files_of_a_data_prior_may_have_any_heading_and_separator(run, world, tmp_path, text):
+    shares = tmp_path / "shares.csv"
+    shares.write_text(text, encoding="utf-8")
+    options = ("-H", "A", "--seed", 1, "--json")
+    found, typed, uniform = (
+        json.loads(run("teach", world, *options, "--data-prior", prior).stdout)["lessons"]
+        for prior in (shares, "0.2,0.5,0.3", "uniform")
+    )
+    assert found == typed != uniform
+
+
+@pytest.mark.parametrize("value", ["nan", "0.x"])
+def test_a_wrong_number_in_the_first_row_is_not_taken_for_a_heading(run, world, tmp_path, value):
+    shares = tmp_path / "shares.csv"
+    shares.write_text(f"left,{value}\nup,0.5\nright,0.3\n", encoding="utf-8")
+    result = run("teach", world, "-H", "A", "--data-prior", shares)
+    assert result.exit_code == 2
+    assert f"the data prior holds '{value}'" in result.stderr
 
 
 def test_a_datum_that_a_file_names_twice_is_refused(run, world, tmp_path):

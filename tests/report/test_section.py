@@ -85,6 +85,10 @@ def test_words_and_parts_must_fit_each_other():
     ):
         with pytest.raises(CobayesError, match=message):
             written_section(text, values=values, figures=figures)
+    frame = pd.DataFrame({"other": [1.0]})
+    for data, message in (({}, "the data 'd' of '# Mine'"), ({"d": frame}, "no column 'x'")):
+        with pytest.raises(CobayesError, match=message):
+            written_section(TEXT, values={"n": 3}, figures={"p": "<b>"}, data=data)
     with pytest.raises(CobayesError, match="expected '# Heading'"):
         written_section("no heading", values={})
 

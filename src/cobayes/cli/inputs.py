@@ -19,6 +19,7 @@ from click.core import ParameterSource
 from numpy.typing import NDArray
 
 from cobayes import __version__
+from cobayes._input.text import find_delimiter, with_decimal_point
 from cobayes.cli import terminal
 from cobayes.cli.options import Output, as_number
 from cobayes.errors import CobayesError
@@ -98,7 +99,7 @@ class Given(SimpleNamespace):
 
     @functools.cached_property
     def rules(self) -> list[Rule]:
-        """The rules that the options name, with or without repeated data; BI comes first."""
+        """The rules that the options name, BI first; made for lessons without repeats if asked."""
         return self.rules_on(without_repeats(self.model) if self.no_repeats else self.model)
 
     def rules_on(self, task: Task) -> list[Rule]:
@@ -215,7 +216,7 @@ def read_distribution(
     if text == "uniform" or text in named:
         values = named.get(text)
     elif over == "datum" and os.path.exists(text):
-        values = _by_label(_read_pairs(text), name)
+        values = _by_label(_read_pairs(text, model.data), name)
     elif all("=" in part for part in parts):
         values = _by_label([part.rpartition("=")[::2] for part in parts], name)
     else:
@@ -232,11 +233,12 @@ def _by_label(pairs: Iterable[Sequence[str]], name: str) -> dict[str, float]:
     return found
 
 
-def _read_pairs(text: str) -> list[list[str]]:
+def _read_pairs(text: str, labels: tuple[str, ...]) -> list[list[str]]:
     """Return the rows of a file with two columns, label and number; skip a row of headings."""
     file = existing_file(text)
+    content, sign, _ = find_delimiter(read_text(file), ",")
     try:
-        rows = [row for row in csv.reader(read_text(file).splitlines()) if any(row)]
+        rows = [row for row in csv.reader(content.splitlines(), delimiter=sign) if any(row)]
     except csv.Error as error:
         raise CobayesError(f"{text} cannot be read: {error}.") from None
     if any(len(row) != 2 for row in rows):
@@ -244,7 +246,9 @@ def _read_pairs(text: str) -> list[list[str]]:
             f"{text} has lines that do not have two cells.",
             "write one line per datum: its label, a comma, its number.",
         )
-    return rows[1:] if rows and rows[0][1].strip().isalpha() else rows
+    if rows and rows[0][0].strip() not in labels and as_number(rows[0][1]) is None:
+        del rows[0]
+    return rows if sign == "," else [[label, with_decimal_point(cell)] for label, cell in rows]
 
 
 def _number(text: str, name: str, known: tuple[str, ...] = ()) -> float:

@@ -23,8 +23,8 @@ MAX_STEPS = 200
 MARGIN = 0.005
 # A unit has converged if the next step is expected to raise its log-likelihood by at most this.
 GAIN_TOLERANCE = 1e-8
-# The first damping. Damping is the share of a parameter's information that is added to this
-# information, which shortens the step.
+# The first damping. A damping d multiplies the information of each parameter by 1 + d, which
+# shortens the step.
 DAMPING = 1e-3
 # For the damping, the information of a parameter is taken to be at least this share of the largest
 # information of the unit's parameters.

@@ -174,7 +174,7 @@ def after_datum(followed: Array, belief: Array, places: Positions, datum: Positi
         Jets: the posteriors (b, n, m) by the rule that updates the belief (`Family.other`), and the
         belief before the datum (b, m).
     places, datum
-        For each new belief, the position (axis b) of the situation before the datum, and the datum.
+        For each new belief: the position (axis b) of the old belief, and the datum shown after it.
     """
     found = followed[:, places, datum]
     kept = ~np.isfinite(found[0]).any(axis=1)

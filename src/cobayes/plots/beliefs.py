@@ -345,7 +345,7 @@ def _named_traces(lessons: Any) -> dict[str, Trace]:
 
 
 def _first_number(lessons: Any) -> Any:
-    """Return the entry [0][0] of nested lists: a number if they are one array of beliefs."""
+    """Return the entry [0][0]: a number in one array of beliefs, a list in several arrays."""
     try:
         return lessons[0][0]
     except (TypeError, IndexError, KeyError):

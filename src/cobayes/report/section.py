@@ -241,7 +241,14 @@ def written_section(
     parts = {name: said.strip() for name, _, said in (end.partition("\n") for end in ends)}
     sizes = " ".join(parts.pop("Sizes", "").split())
     named = {name.removeprefix("Numbers: "): said for name, said in parts.items()}
-    numbers = {name: _described(said, (data or {})[name]) for name, said in named.items()}
+    data = data or {}
+    for name in data.keys() ^ named.keys():
+        where = "are not described in the text" if name in data else "are not given"
+        raise CobayesError(
+            f"the data {name!r} of {title!r} {where}.",
+            f"give each table of data once, and describe its columns under '## Numbers: {name}'.",
+        )
+    numbers = {name: _described(said, data[name]) for name, said in named.items()}
     return Section(title[2:].strip(), tuple(blocks), numbers, sizes=sizes, **fields)
 
 
@@ -258,6 +265,12 @@ def _described(text: str, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the columns that a text describes, with its title and descriptions as attributes."""
     columns = re.findall(r"^- `(\w+)`: (.+)$", text, flags=re.MULTILINE)
     title = text.partition("\n")[0]
+    for column, _ in columns:
+        if column not in frame:
+            raise CobayesError(
+                f"the data {title!r} have no column {column!r}.",
+                f"describe only their columns: {', '.join(map(str, frame))}.",
+            )
     return data_frame(title, *((column, frame[column], said) for column, said in columns))
 
 

@@ -157,7 +157,7 @@ class Ledger:
         """
         self.num_workers = num_workers
         with self._explained():
-            if self._connection.in_transaction:  # otherwise an earlier commit was interrupted
+            if self._connection.in_transaction:  # not if Ctrl-C came just after COMMIT
                 self._connection.execute(f"PRAGMA user_version = {num_workers}")
                 self._connection.execute("COMMIT")
             self.is_changed = False

@@ -58,8 +58,8 @@ class Coupling:
         errors. Row i is row i of C divided by the sum of this row, NaN if the sum is zero. Division
         by the prior of i, which the sum estimates, would give errors several times larger.
     num_lessons, num_unfinished : int
-        The number of pairs (of lessons, if a table has zeros or the data priors differ), and the
-        number of those that were not finished after `max_rounds` rounds.
+        The number of pairs, and the number of pairs that were not finished after `max_rounds`
+        rounds. If a table has zeros or the data priors differ, lessons are counted instead.
     teacher_prior, learner_prior : ndarray
         The two priors, (m,) each.
     model : Model

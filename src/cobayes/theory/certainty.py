@@ -394,8 +394,8 @@ def mean_overshoot(shares: Array, steps: Array) -> float:
 
     With H the first positive value of the walk (its ladder height) this is
     ``E H**2 / (2 E H)``; for walks on a lattice it is the mean over all levels. The walk below zero
-    is computed on a grid; each step is divided between two grid points so that its mean is kept. A
-    mean step below LEAST_DRIFT root-mean-square steps is raised to this value. The overshoot hardly
+    is computed on a grid; each step is divided between two grid points so that its mean is kept.
+    The smallest mean step used is LEAST_DRIFT times the root-mean-square step: the overshoot hardly
     depends on the mean step, and a smaller mean step needs a larger grid.
 
     Parameters

@@ -71,7 +71,7 @@ class CobayesPlugin {
       guess: { type: ParameterType.STRING },
       /** The person's belief in each hypothesis. */
       ratings: { type: ParameterType.COMPLEX },
-      /** The partner's belief after the round (of a teacher: its estimate of the person's belief). */
+      /** The partner's belief after the round (if the partner is a teacher: its estimate of the person's belief). */
       belief: { type: ParameterType.COMPLEX },
       /** Milliseconds from the start of the round to the response. */
       rt: { type: ParameterType.INT },

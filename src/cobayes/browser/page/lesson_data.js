@@ -86,10 +86,13 @@ function extend(lesson, state) {
   }
 }
 
+/** A lesson's log-belief after `round` rounds, or the last one if the lesson ended earlier. */
+export const logBeliefAt = (lesson, round) => lesson.logBeliefs[Math.min(round, lesson.logBeliefs.length - 1)];
+
 /** The learner of one rule after `round` rounds of its lesson. */
 export function agentBefore(state, kind, lesson, round) {
   const agent = new Learner(ruleOf(state, kind), state.prior, { noRepeats: !state.repeats });
-  agent.logBelief = lesson.logBeliefs[Math.min(round, lesson.logBeliefs.length - 1)];
+  agent.logBelief = logBeliefAt(lesson, round);
   agent.shown = lesson.data.slice(0, round);
   return agent;
 }

@@ -1,4 +1,5 @@
 /** Read a table that was typed or pasted; messages name the error and its place. */
+import { positions } from "../twin/blocks.js";
 
 const MAX_ROWS = 200,
   MAX_COLUMNS = 60,
@@ -15,10 +16,9 @@ const MAX_ROWS = 200,
  * @returns {{table: Table | null, message: string}} A table, or a message that names the error and its place.
  */
 export function parseTable(text) {
-  const lines = text
-    .replace(/^\uFEFF/, "")
-    .split(/\r\n|\r|\n/)
-    .filter((line) => line.trim() !== "");
+  const all = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
+  const filled = positions(all.length).filter((k) => all[k].trim() !== "");
+  const lines = filled.map((k) => all[k]);
   if (!lines.length) return refuse("Nothing to read: paste a table with data as rows and hypotheses as columns.");
   if (lines.length > MAX_ROWS + 1)
     return refuse(`The table has ${lines.length} rows; at most ${MAX_ROWS} are allowed here. Use Python for larger tables.`);
@@ -43,9 +43,10 @@ export function parseTable(text) {
   const matrix = [];
   for (let i = 0; i < body.length; i++) {
     const row = body[i].slice(offset);
-    if (row.length !== columns) return refuse(`Line ${i + (isHead ? 2 : 1)}: found ${row.length} of ${columns} numbers.`);
+    const line = filled[i + (isHead ? 1 : 0)] + 1;
+    if (row.length !== columns) return refuse(`Line ${line}: found ${row.length} of ${columns} numbers.`);
     const bad = row.findIndex((cell) => !isNumber(cell));
-    if (bad >= 0) return refuse(`“${shorten(row[bad])}” in line ${i + (isHead ? 2 : 1)}, column ${bad + 1 + offset} is not a number.`);
+    if (bad >= 0) return refuse(`“${shorten(row[bad])}” in line ${line}, column ${bad + 1 + offset} is not a number.`);
     matrix.push(row.map(readNumber));
   }
   const table = {
@@ -120,12 +121,12 @@ export function proportionalColumns({ hypotheses, matrix }) {
   return null;
 }
 
-/** A number as people write it: 0,5 or 1/3 or 40 %. */
+/** A number as people write it: 0,5 or 1/3 or 40 %. NaN for 1,200, which may mean 1200 or 1.2. */
 export function readNumber(cell) {
   let text = String(cell).trim();
   const share = text.endsWith("%") ? 0.01 : 1;
   text = text.replace(/\s*%$/, "");
-  if (/^[-+]?\d*,\d+(e[-+]?\d+)?$/i.test(text)) text = text.replace(",", ".");
+  if (/^[-+]?\d*,\d+(e[-+]?\d+)?$/i.test(text) && !/^[-+]?[1-9]\d{0,2},\d{3}$/.test(text)) text = text.replace(",", ".");
   const parts = text.split("/");
   if (parts.length === 2 && parts.every((part) => part.trim() !== ""))
     return (Number(parts[0]) / Number(parts[1])) * share;

@@ -2,7 +2,7 @@
 import { lineChart, triangle } from "./charts.js";
 import { announce, button, digits, h, percent, player, put, segments } from "./dom.js";
 import { figure } from "./figures.js";
-import { RULE_LIST, lessonsAt, ruleCurves } from "./lesson_data.js";
+import { RULE_LIST, lessonsAt, logBeliefAt, ruleCurves } from "./lesson_data.js";
 import { oneRound } from "./one_round.js";
 import { ruleCard } from "./rule_card.js";
 import { whyThisDatum } from "./why.js";
@@ -86,13 +86,10 @@ export function lessonView(store) {
     if (to !== store.state.round) store.set({ round: to });
   }
   function isDone() {
-    const lessons = lessonsAt(store.state);
-    return (
-      store.state.round >= 60 ||
-      lessons.every(
-        (one) => one.isOver || one.logBeliefs[one.logBeliefs.length - 1][store.state.truth] > Math.log(0.999),
-      )
-    );
+    const { round, truth } = store.state;
+    const isEnd = (one) => one.isOver && one.data.length <= round;
+    const isSure = (one) => logBeliefAt(one, round)[truth] > Math.log(0.999);
+    return round >= 60 || lessonsAt(store.state).every((one) => isEnd(one) || isSure(one));
   }
   function update(state) {
     const lessons = lessonsAt(state);
@@ -113,7 +110,7 @@ export function lessonView(store) {
     why.update(state, lessons);
     if (!play.isPlaying())
       announce(
-        `Round ${state.round}: ${lessons.map((one, k) => `${RULE_LIST[k].title} ${percent(Math.exp(one.logBeliefs[one.logBeliefs.length - 1][state.truth]))}`).join(", ")}`,
+        `Round ${state.round}: ${lessons.map((one, k) => `${RULE_LIST[k].title} ${percent(Math.exp(logBeliefAt(one, state.round)[state.truth]))}`).join(", ")}`,
       );
   }
 
@@ -180,7 +177,7 @@ export function lessonView(store) {
     path.element.hidden = m < 3;
     if (m < 3) return;
     const { truth } = state;
-    const latest = lessons[2].logBeliefs[lessons[2].logBeliefs.length - 1];
+    const latest = logBeliefAt(lessons[2], state.round);
     const others = names.map((_, j) => j).filter((j) => j !== truth);
     const rival = m === 3 ? others[0] : others.reduce((best, j) => (latest[j] > latest[best] ? j : best), others[0]);
     const fold = (logs) => {

@@ -170,7 +170,7 @@ def success_rates(context: Context, cases: Sequence[Case]) -> list[CaseRates]:
 
 
 def stability_experiment(context: Context, case: Case) -> Experiment:
-    """Return the experiment of a case, which is its only point."""
+    """Return an experiment whose only point is this case."""
     effort = Effort.of(context, [case])
     learners = learners_of(case, effort, context.seed)
     batch = -(-effort.num_lessons // NUM_BATCHES)
