@@ -192,7 +192,7 @@ class ClassTeacher(Teacher):
     def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:
         learners = tuple(Learner.restore(one) for one in content["learners"])
         options = {name: content[name] for name in _OPTIONS}
-        uniform = [None] * len(learners)
+        uniform: list[Any] = [None] * len(learners)
         agent = cls(rule, content["hypothesis"], uniform, content["weights"], **options)
         agent.learners, agent.rng = learners, saving.unpack_generator(content["rng"])
         return agent
