@@ -1,7 +1,7 @@
 """Join the JavaScript modules of this package into one script, imported modules first.
 
 The modules import and export by name, from relative paths. No two modules define the same name at
-the top level; `bundle` checks this.
+the top level; `bundle` checks names that directly follow `const`, `let`, `class` or `function`.
 """
 
 from __future__ import annotations

@@ -98,13 +98,14 @@ def write_experiment(
     stimuli
         Texts and pictures that replace labels: rows (mappings), or a CSV file with the columns
         label, text, image, alt (the image's alternative text) and problem; only label is required.
-        An image is a local file, which is copied, or a data URI. If two rows have the same label
-        and problem, the later one is used.
+        An image is a local file, which is copied, or a data URI. A row without problem is for all
+        problems; if several rows are for a label of a problem, the last one is used.
     grid
         The numbers of rows and columns of a board on which the data are laid out in the order of
         the table, row by row (default: buttons in random order).
     seed
         Seed of the partner's draws and of the order of buttons (default: random for each person).
+        The order of lessons is random for each person.
     title
         The title of the page.
 
@@ -221,9 +222,9 @@ def _constraints(name: str, matrix: MatrixLike) -> dict[str, Any]:
         task = task.task
     if isinstance(task, Task) and not isinstance(task, Model):
         raise CobayesError(
-            f"problem {name!r} is a {type(task).__name__}, whose table changes; an experiment "
-            "shows one table.",
-            "give the table of one state: task.matrix_at(state).",
+            f"problem {name!r} is a {type(task).__name__}, whose table changes or whose data are "
+            "limited; an experiment shows one table.",
+            "give the table of one state, task.matrix_at(state); for limits, give a data_prior.",
         )
     return found
 

@@ -120,7 +120,7 @@ def live_figure(kind: str, matrix: MatrixLike | None = None, *, height: int | No
     matrix
         The table; the built-in example "gestures" by default.
     height
-        The height in pixels; by default enough for the figure on a wide screen.
+        The smallest height in pixels; the default is enough for the figure on a wide screen.
 
     Returns
     -------

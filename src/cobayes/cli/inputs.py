@@ -30,7 +30,7 @@ from cobayes.rules import BI, SCBI, Pragmatic, Rule
 from cobayes.tasks.constraints import without_repeats
 from cobayes.tasks.task import Task
 
-# Options and arguments that name files to read.
+# Arguments and options that may name a file to read, in commands with an `Output`.
 _SOURCES = ("matrix", "learner_matrix", "data_prior", "board")
 
 
@@ -78,7 +78,7 @@ class Given(SimpleNamespace):
 
     @property
     def example(self) -> Example | None:
-        """The example that the matrix comes from."""
+        """The example that the matrix comes from; None for a file."""
         return example_of(self.matrix)
 
     @functools.cached_property
@@ -99,7 +99,7 @@ class Given(SimpleNamespace):
 
     @functools.cached_property
     def rules(self) -> list[Rule]:
-        """The rules that the options name, BI first; made for lessons without repeats if asked."""
+        """The rules that the options name, BI first; with --no-repeats, no datum is shown twice."""
         return self.rules_on(without_repeats(self.model) if self.no_repeats else self.model)
 
     def rules_on(self, task: Task) -> list[Rule]:
@@ -137,7 +137,7 @@ class Given(SimpleNamespace):
             terminal.say(f"seed {seed} (add --seed {seed} to repeat this result)")
 
     def show_json(self, content: Mapping[str, Any]) -> None:
-        """Write a result as JSON, with the version, the matrix and the seed."""
+        """Write a result as JSON, with the version, the matrix's name and, if used, the seed."""
         start = {"cobayes": __version__, "matrix": getattr(self, "matrix", None)}
         seed = {"seed": self.used_seed} if "used_seed" in vars(self) else {}
         known = {name: value for name, value in start.items() if value is not None}

@@ -68,7 +68,7 @@ def command(*examples: str) -> Decorator:
 
 
 class Value(click.ParamType):
-    """The type of an option whose text is converted by ``read(option's name, text)``."""
+    """The type of an option; ``read(name, text)`` converts its text, name being "--rounds", say."""
 
     name = "value"
 
@@ -100,7 +100,7 @@ def flag(*flags: str, help: str) -> Decorator:
 def count(
     *flags: str, least: int, help: str, default: int | None = None, infinite: bool = False
 ) -> Decorator:
-    """Return an option whose value is an integer >= `least`, or infinity if `infinite` is true."""
+    """Return an option whose value is an integer >= `least`; `infinite` allows infinity, too."""
 
     def read(name: str, text: str) -> float:
         from cobayes._input.validation import whole_number

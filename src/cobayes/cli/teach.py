@@ -39,7 +39,7 @@ _BELIEF, _BAR, _NAME = 7, 10, 4
 @options.raw
 @options.plot()
 def teach(given: Given) -> None:
-    """Run one lesson: a teacher teaches a hypothesis and a learner learns, round by round."""
+    """Run one lesson by each chosen rule: a teacher teaches a hypothesis, round by round."""
     target, prior = given.target, given.assumed
     actual = prior if given.actual is None else given.actual
     with terminal.patience(f"running {counted(given.rounds, 'round')}"):

@@ -73,7 +73,7 @@ def paint(text: str, *, err: bool = False, **style: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text with a visible sign in place of each control character."""
+    """Return a text with a visible sign for each control character and direction mark."""
     text = text.translate(_VISIBLE)
     # "+-" is wider than "±", so it is inserted before column widths are measured.
     return text if _is_unicode() else text.replace("±", "+-")
@@ -111,7 +111,7 @@ def show_table(
     *,
     least: Sequence[int] | None = None,
 ) -> None:
-    """Print a table; numbers are never shortened, even in a narrow terminal.
+    """Print a table; without `least`, numbers are never shortened, even in a narrow terminal.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def show_table(
     rows
         The cells.
     least
-        The least width of each column, in characters. If given, text is cut instead of wrapped.
+        The least width of each column, in characters. If given, cells are cut instead of wrapped.
     """
     cells = [[printable(cell) for cell in row] for row in rows]
     heads = [printable(heading) for heading, _ in columns]
@@ -212,10 +212,10 @@ def bar(value: float, size: int = 12) -> str:
 
 @contextlib.contextmanager
 def patience(doing: str) -> Iterator[None]:
-    """Show on stderr the work in progress, such as "running 9 lessons", after two seconds.
+    """Show on stderr the work in progress, such as "running 9 lessons".
 
-    On a terminal the line appears one second later, shows the time so far and is removed at the
-    end; otherwise it is one plain line.
+    On a terminal the line appears after three seconds, shows the time so far and is removed at the
+    end. Otherwise one plain line is written after two seconds.
     """
     is_done = threading.Event()
 

@@ -89,7 +89,7 @@ def random_matrix(rng: np.random.Generator, size: int = SIZE) -> Array:
 
 
 def beliefs_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str, Estimate]:
-    """Estimate how much larger the belief's mean and sd are under SCBI, averaged over matrices."""
+    """Estimate SCBI's mean and sd of the belief minus BI's, averaged over matrices."""
     found = {}
     for name in QUANTITIES:
         ahead = np.asarray(statistics[f"{name}_scbi"]) - np.asarray(statistics[f"{name}_bi"])

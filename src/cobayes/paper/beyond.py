@@ -84,7 +84,7 @@ def beyond_shard(
     if part == "slope":
         given = {name: parameters[name] for name in ("log10_size", "num_rounds")}
         slope = limit_case().slope(**given, num_lessons=num_samples, rng=rng)
-        # The sum of the ratio over lessons, and the variance of this sum.
+        # `slope` is a mean over lessons; the shard returns the sum, and the variance of this sum.
         variance = (num_samples * slope.stderr) ** 2
         return {"total": num_samples * slope.value, "variance": variance}
     if part == "rounds":

@@ -57,6 +57,6 @@ def new_axes(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def draw_points(ax: Axes, x: Any, y: Any, errors: Any = None, **style: Any) -> None:
-    """Draw points with error bars, without a line."""
+    """Draw points without a line, with error bars unless `errors` is None."""
     style = {"markersize": 3.5, "elinewidth": 1.0, "capsize": 1.5, **style, "linestyle": "none"}
     ax.errorbar(x, y, errors, **style)

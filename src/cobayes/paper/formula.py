@@ -119,7 +119,10 @@ def fit_formula(rates: pd.DataFrame) -> FormulaFit:
 
 
 def formula_errors(rates: pd.DataFrame) -> tuple[Array, Array]:
-    """Return lower and upper bounds on the absolute error of the authors' formula, by size."""
+    """Return lower and upper bounds on the absolute error of the authors' formula.
+
+    There is one pair for each size with an exception.
+    """
     seen = rates[rates.num_exceptions > 0]
     off = np.abs(seen.minus_log - empirical_formula(seen["size"], **GUESS)).to_numpy()
     noise = family_quantile(len(seen)) * seen.minus_log_stderr.to_numpy()

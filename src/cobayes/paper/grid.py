@@ -86,7 +86,7 @@ class Reading:
         return GridWorld(width, width, start, goals, discount, actions=KING_MOVES)
 
     def moves(self, width: int, num_goals: int) -> tuple[str, ...]:
-        """Return the observed moves on a board of odd width."""
+        """Return the observed moves; the layout must be "top" unless the walk is "left, up"."""
         if self.walk == "left, up":
             return ("left", "up")
         shortest = ("left",) * (width // 2) + ("up",) * 2
@@ -184,10 +184,9 @@ def misjudgement(rule: Any, board: Any, discount: float, shift: float) -> float:
 def board_trend(reading: Reading, discounts: Sequence[float], shift: float) -> dict[str, Array]:
     """Return the quantities of Figure 6's panels for each board and discount, (sizes, discounts).
 
-    The gap is SCBI's belief in the true goal after the walk minus BI's, or this difference in
-    log-odds. If the reading's walk is "left, up", the error of the teacher is that of
-    `misjudgement`: the mean over all walks of two moves. Otherwise it is the error after the
-    reading's walk.
+    The "gap" is SCBI's belief in the true goal after the walk minus BI's, or this difference in
+    log-odds. A rule's "difference" is the teacher's mean error, see `misjudgement`: over all walks
+    of two moves if the reading's walk is "left, up", otherwise after the reading's walk.
     """
     shape = (len(reading.sizes), len(discounts))
     found = {name: np.zeros(shape) for name in ("gap", "SCBI_difference", "BI_difference")}

@@ -160,9 +160,9 @@ class Population:
     ----------
     lines : ndarray
         Shape (4, groups * size, m, n). ``lines[k, i, h]`` belongs to column h of matrix i. For
-        k = 0 it holds independent exponentials. For k = 1 it is the column: the exponentials
-        divided by their sum, and therefore uniform on the simplex. For k = 2 and k = 3 it holds
-        the logarithms and the reciprocals of the column's entries.
+        k = 0 it holds positive numbers, at first independent exponentials. For k = 1 it is the
+        column: these numbers divided by their sum, at first uniform on the simplex. For k = 2 and
+        k = 3 it holds the logarithms and the reciprocals of the column's entries.
     scores : ndarray
         BI's mean rate minus SCBI's, (groups, size).
 
@@ -170,9 +170,9 @@ class Population:
     -----
     The scores follow from two numbers of each column h, mean_d(log M_dh) and sum_d(M_dh log M_dh),
     and from two tables of pairs of columns. ``cross[j, :, h]`` is sum_d(M_dh log M_dj), and
-    ``ratio[j, :, h]`` is log(sum_d(M_dj / M_dh)) - mean_d(log M_dj). The second axis is that of the
-    matrices. The first axis is j because the scores need extremes over j; this order of the axes is
-    twice as fast at 50 x 50.
+    ``ratio[j, :, h]`` is log(sum_d(M_dj / M_dh)) - mean_d(log M_dj); for j = h they are -inf and
+    inf. The second axis is that of the matrices. The first axis is j because the scores need
+    extremes over j; this order halves the time at 50 x 50.
     """
 
     def __init__(
@@ -200,7 +200,7 @@ class Population:
     def resample(self, level: float) -> Array:
         """Fill each group with copies of its members above the level.
 
-        Return, for each group, the share of members that were above the level.
+        Return, for each group, the share of members above the level; a group with share 0 is kept.
         """
         num_groups, group_size = self._shape
         chosen, shares = [], np.zeros(num_groups)
@@ -247,7 +247,7 @@ class Population:
         return 1.0 - float(is_rejected.mean())
 
     def _scores(self) -> Array:
-        # Theorems 3.2 and 3.6: a rate is the smallest divergence of a column from another column.
+        # Theorems 3.2 and 3.6: a rate is the smallest of the divergences from the other columns.
         (mean_logs, entropies), (cross, ratio) = self._numbers, self._tables
         bayes, cooperative = entropies - cross.max(axis=0), ratio.min(axis=0) + mean_logs
         return (bayes - cooperative).mean(axis=1) + math.log(self.lines.shape[3])

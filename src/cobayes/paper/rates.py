@@ -59,7 +59,7 @@ _SHARD_SECONDS = 1.5
 # Our limits for words that the paper does not quantify.
 _STRAIGHT = 0.25  # "straight": largest accepted |late / early - 1| of the slopes of `_two_slopes`
 _SLOWLY = 0.5  # "slowly": smallest accepted ratio of E at the last size to E at the first
-_MEAN_LIMIT = 0.003  # the largest accepted difference of means, in nats per round
+_MEAN_LIMIT = 0.003  # largest accepted |sampled mean - claimed mean|, in nats per round
 
 # The paper saw no exception among its square matrices from n = 18 on.
 _FIRST_WITHOUT = 18
@@ -396,7 +396,7 @@ def _extended(square: pd.DataFrame, split: pd.DataFrame) -> Figure:
 
 
 def label_axes(ax: Axes, rates: pd.DataFrame, label: str) -> None:
-    """Label the axes, and put ticks at integers only."""
+    """Label the axes; put the ticks of the horizontal axis at integers only."""
     from matplotlib.ticker import MaxNLocator
 
     growing = "columns m" if rates.family.iloc[0] == "10-by-m" else "rows n"

@@ -62,7 +62,7 @@ def build_report(
         The page's heading, and Markdown below it.
     command
         The command line that builds one section, shown below it; ``{name}``, ``{scale}`` and
-        ``{seed}`` are filled in.
+        ``{seed}`` are filled in, and ``--set NAME=VALUE`` is appended for each of the `settings`.
     scale
         The effort: 1 for the full numbers of samples (default: the quick numbers).
     seed
@@ -72,9 +72,9 @@ def build_report(
     fresh
         Whether to build unchanged sections, too, and to run experiments from the start.
     settings
-        New values for parameters of the chosen sections; see `Context.setting`.
+        New values for parameters; every chosen section must have each. See `Context.setting`.
     tell
-        Called with a section's name and a line about its progress.
+        Called with a text such as "[1/3] NAME", the first of three sections, and its progress.
     **options
         Keywords of `cobayes.runs.run_all`: executor, progress, and jobs, the number of processes
         (default: 1, this process).

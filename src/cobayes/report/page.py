@@ -24,7 +24,7 @@ PICTURE_FORMATS = ("svg", "png", "pdf")
 FORMATS = (*PICTURE_FORMATS, "csv")
 """Formats of the files that a report writes beside its page."""
 
-# A drawing with a longer SVG file (many points) is shown as PNG, which is then smaller.
+# A drawing with a longer SVG file (many points) is shown as PNG, if both formats are saved.
 _MAX_SVG_BYTES = 400_000
 # A wider drawing takes the whole width of the page.
 _COLUMN_INCHES = 6.0
@@ -213,7 +213,7 @@ def _digest(content: dict[str, Any], folder: Path) -> str:
     pictures = [name for block in content["blocks"] for name in block.get("files", ())]
     for name in (*pictures, *(item["name"] for item in content["downloads"])):
         path = folder / name
-        # The page embeds these files: paths outside of the folder are refused.
+        # The page embeds or links these files: paths outside of the folder are refused.
         if Path(name).name != name or path.is_symlink():
             raise ValueError(name)
         whole.update(hashlib.sha256(path.read_bytes()).digest())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Longer tables are shortened on the page; `Fit.estimates` has all rows.
 MAX_ROWS = 40
-# Columns of a comparison on the page and in the terminal; comparison.csv has all columns.
+# Columns of a comparison on the page; the terminal omits three, comparison.csv has all columns.
 HEADINGS = {
     "log_likelihood": "log-likelihood",
     "num_parameters": "parameters",

@@ -344,7 +344,7 @@ class Context:
         at_least
             The lower limit of `full` times `scale`; `quick` is not limited.
         quick
-            The number at quick scale (default: `full` times `QUICK_SCALE`).
+            The number at quick scale (default: `full` times `scale`).
 
         Returns
         -------
@@ -461,8 +461,8 @@ class Recipe:
         A description of one line.
     build : callable or str
         A function that takes a `Context` and returns a `Section`; or the name of a module with such
-        a function ``build``; or ``"module:function"``. The module is imported when the section is
-        built.
+        a function ``build``; or ``"module:function"``. The module is imported when `build_report`
+        comes to the section.
     is_opening : bool
         Whether the page shows the section before the claims.
 

@@ -31,7 +31,7 @@ _SCHEMA = (
 # The key of a shard's row is the point's position times 2**32 plus the shard's position. The key
 # of the plan's row is smaller, so that it comes first.
 _SHARD_BITS, _PLAN = 32, -1
-# Waiting times while another process reads the file: when a run starts, and when it commits.
+# Waiting times while another process uses the file: when a run starts, and when it commits.
 _MILLISECONDS_TO_START, _MILLISECONDS_TO_GO_ON = 500, 30_000
 
 Key = tuple[int, int]
@@ -39,7 +39,7 @@ Key = tuple[int, int]
 
 
 class RunError(CobayesError):
-    """A run stopped or could not start; the message says which shards are kept.
+    """A run stopped or could not start; the hint says what to do.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Ledger:
         is locked, and a file with another plan raises an error. Without a plan the file is only
         read, which is possible while another process works on the run.
     fresh
-        Whether to delete the finished shards of the file.
+        Whether to delete the finished shards, also those of another plan or in a damaged ledger.
 
     Attributes
     ----------
@@ -193,7 +193,7 @@ class Ledger:
         return False
 
     def _open(self, plan: Mapping[str, Any] | None, fresh: bool) -> None:
-        """Connect to the file; write the plan if the file is empty, otherwise compare the plans."""
+        """Connect to the file; write the plan if it is empty or `fresh`, else compare the plans."""
         self.plan, self.seconds, self.is_changed = {}, {}, False
         with self._explained(), contextlib.ExitStack() as failure:
             if plan is not None:
@@ -289,7 +289,7 @@ class Ledger:
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
-        """Replace errors of SQLite and of the operating system by a `RunError`."""
+        """Replace errors of SQLite, the operating system and unreadable rows by a `RunError`."""
         folder = self.path.parent
         try:
             yield

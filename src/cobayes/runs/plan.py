@@ -1,10 +1,10 @@
 """The plan of a run: an experiment of named points, each divided into shards, and its identity.
 
 The plan fixes the size and the random numbers of every shard, so that neither the number of workers
-nor an interruption can change a result. The identity covers everything that can change a number:
-the plan, versions, the code of cobayes's numerical packages, and the code that the shard function
-uses. Comments, docstrings, captions, and the packages for plots, reports and the browser are not
-part of it.
+nor an interruption can change a result. The identity covers the plan, the versions of Python,
+NumPy, SciPy and cobayes, the code of cobayes's numerical packages, and the code that the shard
+function uses. It does not cover comments, docstrings, data files, other installed packages, or the
+commands, plots, reports and browser pages of cobayes.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class Experiment:
         return sum(point.num_shards for point in self.points)
 
     def identity(self) -> dict[str, Any]:
-        """Return everything that determines the result, as values for JSON."""
+        """Return what the statistics of the shards depend on, as values for JSON."""
         return {
             "experiment": self.name,
             "version": self.version,

@@ -23,7 +23,7 @@ _NUMBERS = "biufc"
 
 
 def pack(statistics: Statistics) -> bytes:
-    """Return statistics as the bytes of an NPZ file; equal statistics give equal bytes.
+    """Return statistics as NPZ bytes, which depend only on the arrays, their names and their order.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ const CONFIG = {
   feedback: "guess",
   // Largest number of data in a lesson.
   rounds: $rounds,
-  // Whether a datum is shown at most once in a lesson.
+  // true: in every problem, a datum is shown at most once in a lesson.
   no_repeats: $no_repeats,
   // Labels of the hypotheses to teach; null: every hypothesis once.
   truths: null,
@@ -31,7 +31,7 @@ const CONFIG = {
   // The function that saves the data; null: the person downloads them. Example:
   // (csv, person) => fetch("save.php", { method: "POST", body: csv })
   save: null,
-  // Tables, data by hypotheses, with the partner's priors. stimuli: the text, image and alternative text that
-  // replace a label. grid: rows and columns of the board on which the data are arranged, row by row.
+  // Tables, data by hypotheses, with the partner's priors. no_repeats, costs: constraints of a task (null forbids a step). stimuli: the
+  // text, image and alternative text that replace a label. grid: rows and columns of the board, on which the data are arranged row by row.
   problems: $problems,
 };

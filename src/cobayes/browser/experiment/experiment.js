@@ -16,7 +16,7 @@ const page = (paragraphs, more = {}) => ({ type: jsPsychCobayes.TextPage, paragr
 const lastPage = (paragraphs, more) =>
   page(paragraphs, { on_load: () => jsPsych.progressBar && (jsPsych.progressBar.progress = 1), ...more });
 
-/** The lessons in order: every problem with every hypothesis to teach. */
+/** The lessons in the person's order, one per problem and hypothesis to teach; a demonstration has only one. */
 function lessons() {
   const list = CONFIG.problems.flatMap((problem) =>
     (CONFIG.truths ?? problem.hypotheses)

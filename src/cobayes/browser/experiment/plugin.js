@@ -51,7 +51,7 @@ class CobayesPlugin {
       show_belief: { type: ParameterType.BOOL, default: false },
       /** What a person who teaches sees after an example: the learner's "guess", the guess and the learner's "belief", or "nothing". */
       feedback: { type: ParameterType.STRING, default: "guess" },
-      /** Texts, to be translated or rephrased. */
+      /** Texts that replace entries of TEXTS. */
       texts: { type: ParameterType.OBJECT, default: {} },
     },
     data: {

@@ -9,8 +9,8 @@ const MARGIN = { top: 28, right: 94, bottom: 36, left: 44 };
  *   yLabel: string, heading?: {text: string, color: string}, showY?: (y: number) => string, now?: number, onRound?: (round: number) => void,
  *   series: {name: string, color: string, dash?: string, values: number[], low?: number[], high?: number[],
  *   slope?: number, isFaint?: boolean}[], title: string}} options `slope`: the slope, per round,
- *   of a straight line for comparison. `isFaint`: for comparison only, without a name. `heading`: a name for the whole chart instead of
- *   names at the ends of curves.
+ *   of a straight line for comparison. `isFaint`: whether the curve is thin and has no name. `heading`: a name for the whole chart
+ *   instead of names at the ends of curves.
  */
 export function lineChart(options) {
   const { width, height = 240, xMax, yMin, yMax, xLabel = "round", yLabel, showY = digits, series, title } = options;
@@ -61,8 +61,8 @@ export function lineChart(options) {
           ...endOfSlope(values[0], slope, xMax, yMax, x, y),
         }),
       );
-  // Dashed curves are drawn over solid ones, and each curve has smaller dots than the one below: where curves coincide,
-  // each can be seen.
+  // The series are drawn from last to first, each with a smaller dot than the one before: the dashed curves are over SCBI's
+  // solid curve, so that all can be seen where curves coincide.
   for (const { values, color, dash, isFaint, r } of series.map((one, k) => ({ ...one, r: 3 + k })).reverse()) {
     root.append(
       svg("polyline", {

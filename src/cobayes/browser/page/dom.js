@@ -78,7 +78,7 @@ export function inSightFirst(element, update) {
 
 const FOCUSABLE = "button, input, select, [tabindex]";
 
-/** A number with `count` significant digits: 0.0123, 12.3, 1.2e-7. */
+/** A number with at most `count` significant digits: 0.0123, 12.3, 1.23e−7. */
 export function digits(value, count = 3) {
   if (value === Infinity) return "∞";
   if (value === -Infinity) return "−∞";

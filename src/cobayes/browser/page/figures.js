@@ -56,7 +56,7 @@ export function redrawFigures() {
   for (const one of all) one.redraw();
 }
 
-/** A copy of a drawing that needs no style sheet. */
+/** A drawing as SVG text that needs no style sheet. */
 function standalone(drawing) {
   const copy = drawing.cloneNode(true);
   const originals = [drawing, ...drawing.querySelectorAll("*")],

@@ -63,7 +63,7 @@ export function settingsPanel(store) {
   let shown = null,
     wasTable = false;
   function update(next) {
-    // The priors are open in the view of the table, and closed in the other views.
+    // The priors are opened when the view of the table is entered, and closed when it is left.
     const isTable = next.view === "table";
     if (isTable !== wasTable) prior.element.open = dataPrior.element.open = isTable;
     wasTable = isTable;
@@ -88,7 +88,7 @@ export function settingsPanel(store) {
   return { element, update };
 }
 
-/** Sliders for weights with sum one; weights can also be typed. `floor(k)` is the smallest value of weight k. */
+/** Sliders for weights with sum one; weights can also be typed. `floor(k)` is the smallest value that can be set for weight k. */
 function weightSliders({ title, hint, names, values, onChange, floor = () => 0 }) {
   const list = h("div", { class: "weights" });
   const reset = h("button", { type: "button", class: "quiet", on: { click: () => onChange(null) } }, "make uniform");

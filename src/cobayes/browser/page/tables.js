@@ -10,7 +10,7 @@ const MAX_ROWS = 200,
 /**
  * Read text copied from a spreadsheet or a CSV file.
  *
- * Columns are separated by tabs, semicolons or commas; the first row may name the hypotheses and the first
+ * Columns are separated by tabs, semicolons, commas or spaces; the first row may name the hypotheses and the first
  * column the data. Decimal commas are understood where columns are not separated by commas.
  * @param {string} text
  * @returns {{table: Table | null, message: string}} A table, or a message that names the error and its place.
@@ -61,7 +61,7 @@ export function parseTable(text) {
 /**
  * The errors of a table.
  * @param {Table} table
- * @returns {{message: string, row?: number, column?: number}[]} `row` and `column`: the cell concerned, if there is one.
+ * @returns {{message: string, row?: number, column?: number}[]} `row`, `column`: the cell, row or column concerned, if any.
  */
 export function problems({ data, hypotheses, matrix }) {
   const found = [];
@@ -164,7 +164,7 @@ function splitLine(line, separator) {
 /** A cell without the apostrophe that `toCsv` sets before what looks like a formula. */
 const unguarded = (cell) => cell.trim().replace(/^'(?=[=+\-@\t\r])/, "");
 
-/** Names; a letter and a number replace a missing name. */
+/** Names of at most MAX_LABEL letters; a letter and a number replace a missing name. */
 function labels(names, count, letter) {
   return Array.from({ length: count }, (_, k) => (names[k] ?? "").slice(0, MAX_LABEL) || `${letter}${k + 1}`);
 }

@@ -7,7 +7,7 @@ import { oneRound } from "./one_round.js";
 import { ruleCard } from "./rule_card.js";
 import { whyThisDatum } from "./why.js";
 
-/** @returns {{element: HTMLElement, update: (state: object) => void, stop: () => void, play: () => void}} */
+/** @returns {{element: HTMLElement, update: (state: object) => void, stop: () => void, play: () => void, csv: () => unknown[][]}} */
 export function lessonView(store) {
   const cards = RULE_LIST.map((rule) => ruleCard(rule));
   const play = player({

@@ -133,7 +133,7 @@ export function tableView(store) {
       known = structuredClone(draft);
       store.set({ table: known, example: "", picks: [], round: 0 });
     };
-    /** Report the errors of the table, or describe it and colour its cells. */
+    /** Show the first error of the table; without errors, describe the table and colour its cells. */
     const report = (problem) => {
       if (problem) return say(message, problem.message, true);
       const most = Math.max(...draft.matrix.flat());

@@ -1,5 +1,5 @@
 /**
- * Blocks of a table with zeros: the limit of alternating row and column normalisation.
+ * Blocks of a table with zeros, for the limit of alternating row and column normalisation.
  *
  * Rows and columns split into blocks, each with one ratio of column sums to row sums; entries outside
  * the blocks vanish. Blocks come from maximum flows. Inside a block an entry survives if its row and
@@ -20,12 +20,12 @@ const CARRIED = 1e-12;
 
 /**
  * Split a table into blocks and find the entries that survive the scaling.
- * Rows whose sum is zero (data that are not available) and columns whose sum is zero (hypotheses with
- * belief zero) belong to no block. Rows that are zero in every column of positive sum form a last block of
- * ratio zero.
+ * Rows with target zero (data that are not available), columns with target zero (hypotheses with belief zero)
+ * and columns that are zero in all other rows belong to no block. Rows that are zero in all columns with a
+ * positive target form a last block of ratio zero.
  * @param {number[][]} matrix Data by hypotheses, not negative.
- * @param {number[]} rowSums Not negative; only their ratios matter.
- * @param {number[]} columnSums Not negative; only their ratios matter.
+ * @param {number[]} rowSums Target sums, not negative; only their ratios matter.
+ * @param {number[]} columnSums Target sums, not negative; only their ratios matter.
  * @returns {{blocks: Block[], support: boolean[][]}}
  */
 export function scalingBlocks(matrix, rowSums, columnSums) {

@@ -8,8 +8,8 @@
  *
  * This module does not read files, check labels, or handle large tables. Beyond about 100 rows and 50 columns use the Python
  * package `cobayes`, which is compiled and also has exact distributions, stability, planning and fits to
- * people's choices. Every number agrees with Python's to 1e-10, and the same seed gives the
- * same draws: `new Random(6)` is NumPy's `np.random.SFC64(6)`.
+ * people's choices. Numbers agree with Python's to 1e-10, and the same seed gives the same draws:
+ * `new Random(6)` is NumPy's `np.random.SFC64(6)`. Only `simulate` draws other lessons than Python's.
  */
 export { scalingBlocks } from "./blocks.js";
 export { alternate, scaleToBelief } from "./scaling.js";

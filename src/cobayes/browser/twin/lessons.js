@@ -9,8 +9,8 @@ export class Learner {
   /**
    * @param {Rule} rule
    * @param {number[] | null} [prior] Uniform by default.
-   * @param {{noRepeats?: boolean, costs?: (number | null)[][] | null}} [task] The data that may be shown
-   *   next. `noRepeats`: no datum is shown twice. `costs`: the cost of each step from the last datum (rows) to
+   * @param {{noRepeats?: boolean, costs?: (number | null)[][] | null}} [task] Constraints on the next
+   *   datum. `noRepeats`: no datum is shown twice. `costs`: the cost of each step from the last datum (rows) to
    *   the next (columns); null forbids the step.
    */
   constructor(rule, prior = null, { noRepeats = false, costs = null } = {}) {
@@ -53,9 +53,9 @@ export class Learner {
   }
 
   /**
-   * Update the belief. If no hypothesis with a positive belief allows the datum, the belief stays the same.
+   * Update the belief. It stays the same if the datum is not available or impossible under every hypothesis with a positive belief.
    * @param {number} datum
-   * @returns {boolean} Whether the datum was possible.
+   * @returns {boolean} Whether the datum was available and possible.
    */
   observe(datum) {
     const next = this.rule.logUpdate(this.logBelief, datum, this.dataPrior);
@@ -83,7 +83,7 @@ export class Teacher extends Learner {
     this.choice = choice;
   }
 
-  /** @returns {number[]} The distribution from which the teacher draws a datum; zeros if no datum is left. */
+  /** @returns {number[]} The distribution from which the teacher draws a datum; zeros if the truth allows none of the data left. */
   get distribution() {
     return this.rule.answer(this.logBelief, this.dataPrior).map((row) => Math.exp(row[this.hypothesis]));
   }

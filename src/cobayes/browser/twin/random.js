@@ -6,8 +6,8 @@
 export class Random {
   /** @param {number} seed An integer from 0 to 2^53. */
   constructor(seed = 0) {
-    // The four 64-bit numbers of SFC64 (a, b, c, counter), each as its low and its high half.
     this.low = 0;
+    // The four 64-bit numbers of SFC64 (a, b, c, counter), each as its low and its high half.
     this.state = Uint32Array.of(...seedWords(seed, 6), 1, 0);
     for (let i = 0; i < 12; i++) this.next();
   }

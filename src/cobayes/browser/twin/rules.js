@@ -4,7 +4,8 @@
  *     L_k(h | d)   ∝  T_k(d | h) theta(h)            the learner of depth k
  *     T_{k+1}(d|h) ∝  p(d) L_k(h | d)^alpha          the teacher of depth k + 1
  *
- * A rule of depth K teaches by T_K and learns by L_K. Beliefs are logarithms throughout.
+ * theta is the belief, p the data prior, alpha the rationality. T_0 is the table with normalised columns; for literal="truth", L_0
+ * uses the table itself. A rule of depth K teaches by T_K and learns by L_K. Computations use logarithms of beliefs.
  */
 import { positions } from "./blocks.js";
 import { logSum, scaleToBelief } from "./scaling.js";
@@ -53,7 +54,7 @@ export class Rule {
   }
 
   /**
-   * The likelihood matrix at a belief; columns sum to one.
+   * The likelihood matrix at a belief; columns sum to one, or to zero if a hypothesis has no datum to show.
    * @type {(belief: number[], dataPrior?: number[]) => number[][]}
    */
   likelihood(belief, dataPrior) {
@@ -69,7 +70,7 @@ export class Rule {
   }
 
   /**
-   * The posterior after a datum; all NaN if no hypothesis with a positive belief allows the datum.
+   * The posterior after a datum; all NaN if the datum is not available or impossible under every hypothesis with a positive belief.
    * @type {(belief: number[], datum: number, dataPrior?: number[]) => number[]}
    */
   update(belief, datum, dataPrior) {
@@ -77,7 +78,7 @@ export class Rule {
   }
 
   /**
-   * The logarithms of the posterior after a datum.
+   * The logarithms of the posterior after a datum; all NaN as in `update`.
    * @type {(logBelief: number[], datum: number, dataPrior?: number[]) => number[]}
    */
   logUpdate(logBelief, datum, dataPrior) {
@@ -85,7 +86,7 @@ export class Rule {
   }
 
   /**
-   * Row d is the posterior after datum d.
+   * Row d is `update(belief, d)`.
    * @type {(belief: number[], dataPrior?: number[]) => number[][]}
    */
   posteriors(belief, dataPrior) {
@@ -197,7 +198,7 @@ export function rate(rule, hypothesis) {
   return Math.min(...limits.filter((_, j) => j !== hypothesis));
 }
 
-/** Divergence of the taught column from every column, at a belief close to certainty.
+/** Divergence of the taught column from every column; the other hypotheses have the log-belief `logDoubt`.
  * @type {(rule: Rule, hypothesis: number, logDoubt: number) => number[]}
  */
 function divergences(rule, hypothesis, logDoubt) {

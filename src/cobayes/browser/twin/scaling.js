@@ -2,13 +2,13 @@
  * The scaling of SCBI: row sums in proportion to a data prior, column sums in proportion to the belief.
  *
  * The scaled matrix is S[i][j] = r_i M[i][j] e^{v_j} theta_j / den_i with den_i = sum_k M[i][k] e^{v_k} theta_k:
- * row sums are exact by construction, theta enters only as a weight, and Newton's method finds v. Columns whose belief
- * underflows are scaled like the others, with weight zero.
+ * the row sums r_i are exact by construction, theta enters only as a weight, and Newton's method finds v. Columns whose
+ * belief underflows are scaled like the others, with weight zero.
  */
 import { positions, scalingBlocks, total } from "./blocks.js";
 
 const MAX_ITERATIONS = 500;
-/** Tolerance of the logarithm of a column sum, about a hundred times the rounding error of a double. */
+/** Tolerance of log(column sum / target), about a hundred times the rounding error of a double. */
 const GOAL = 3e-14;
 /** Largest change of a logarithm in one Newton step. */
 const MAX_STEP = 6;
@@ -24,10 +24,10 @@ const MAX_STEP = 6;
  * @param {number[][]} matrix Data by hypotheses, not negative.
  * @param {number[]} logBelief Logarithms; -Infinity for a hypothesis that is ruled out.
  * @param {number[]} dataPrior One weight per datum; zero: not available.
- * @param {number[] | null} [start] Logarithms of column factors to start from.
+ * @param {number[] | null} [start] Logarithms of column factors to start from; not used if there are `blocks`.
  * @returns {{logLikelihood: number[][], blocks: import("./blocks.js").Block[] | null, factors: number[]}}
- *   Columns of exp(logLikelihood) sum to one; `blocks` is null if the table has no zeros in the rows of available data
- *   and the columns of hypotheses with a positive belief.
+ *   Columns of exp(logLikelihood) sum to one, or to zero if the hypothesis allows no available datum; `blocks` is null if
+ *   the table has no zeros in the rows of available data and the columns of hypotheses with a positive belief.
  */
 export function scaleToBelief(matrix, logBelief, dataPrior, start = null) {
   const numRows = matrix.length,
@@ -217,7 +217,7 @@ function eliminate(system) {
  *
  * Free rows are rows of available data that are zero in all columns of positive belief. A column that is positive in a
  * free row gets all its mass in free rows; several columns of this kind are scaled to equal sums. Any other column goes to
- * the block with the lowest ratio, and in this block to the component from which most columns can be reached.
+ * the lowest-ratio block with rows in which it is positive, and there to the component from which most columns can be reached.
  * @type {(matrix: number[][], logBelief: number[], dataPrior: number[], blocks: Block[] | null,
  *   rowFactors: number[], result: number[][]) => void}
  */

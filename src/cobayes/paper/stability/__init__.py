@@ -103,7 +103,8 @@ def shares(found: Found) -> dict[str, Any]:
     """Return the ratio of failure rate to Conjecture 5.3's bound on it.
 
     There is one ratio for each matrix and each kind of distance: that of the learner with the
-    largest value of (ratio - two standard errors).
+    largest value of (ratio - two standard errors), among learners for whom the bound is below one.
+    Without such a learner it is None.
     """
     rows = {}
     for matrix, learners in joined(found).groupby("matrix"):

@@ -46,7 +46,7 @@ class Effort:
     Attributes
     ----------
     num_lessons : int
-        The number of teaching sequences of each case.
+        The number of teaching sequences per case; it is rounded up to whole batches.
     num_circles, radius : int, float
         The number of circles around a prior, and the radius of the outermost.
     num_distances, reach : int, float
@@ -144,7 +144,7 @@ class Case:
 
     @cached_property
     def teacher_prior(self) -> Array:
-        """The teacher's prior, normalised: the printed digits do not sum to one."""
+        """The teacher's prior, normalised: printed digits may not sum to one."""
         printed = examples[self.matrix].priors[self.prior]
         return printed / printed.sum()
 
@@ -180,8 +180,8 @@ def learners_of(case: Case, effort: Effort, seed: int) -> pd.DataFrame:
     """Return the learners of a case; random priors and directions depend on the seed.
 
     Columns: "kind" ("centre", "disc", "directions", "uniform", "equal divergence" or "mixture");
-    "ray", its number from 0 (-1 for none); "distance", from the teacher's prior or column to the
-    learner's; and the entries of the learner's prior or column, see `points_of`.
+    "ray", the ray's number from 0 (-1: on no ray); "distance", from the teacher's prior or column
+    to the learner's; and the entries of the learner's prior or column, see `points_of`.
     ``attrs["num_left_out"]`` is the number of points outside the open simplex.
     """
     if case.column is not None:
@@ -270,8 +270,8 @@ def equal_divergence_curve(own: Array, target: Array, num_points: int) -> Array:
 
     The columns form a closed curve around the target. The first column is `own`; the steps between
     neighbours have about equal length. Let r be N(column / target), as in `normalized_divergence`.
-    The divergence is zero if r is uniform, and grows along every ray from there to the border of
-    the simplex. Each ray therefore crosses the curve once.
+    The divergence is zero at the uniform r, and grows along every ray from this point to the border
+    of the simplex. Each ray therefore crosses the curve once.
     """
     level = float(normalized_divergence(own, target))
     first, second = plane_basis(3)

@@ -45,8 +45,8 @@ MUCH_MORE_STABLE = 0.25  # "much more stable": largest sd over single sequences
 def judge_straight(found: Found, source: str) -> Claim:
     """Judge the claim that the success rate falls linearly along rays from the teacher's prior.
 
-    The success rate is compared with a linear function of the distance of the learner's prior from
-    the teacher's. Cases without rays are ignored.
+    A ray is judged by the bend of a fitted parabola, see `fit_rays`. Flat rays (`FLAT`) and cases
+    without rays are ignored.
     """
     import pandas as pd
 
@@ -63,7 +63,7 @@ def judge_straight(found: Found, source: str) -> Claim:
 
 
 def judge_bounds(found: Found, source: str) -> Claim:
-    """Judge the claim that success rates lie between the proved bounds."""
+    """Judge the claim that success lies between the proved bounds, on cases of kind "uniform"."""
     learners = joined([rates for rates in found if rates.case.kind == "uniform"])
     below = excess_below(learners, learners.bound_low.to_numpy())
     above = excess_above(learners, learners.bound_high.to_numpy())

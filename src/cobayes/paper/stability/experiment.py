@@ -1,9 +1,9 @@
 """Success rates of many learners under the same lessons, and numbers computed from them.
 
 All learners of a case see the same sequences of data. Differences between their success rates are
-therefore far less noisy than the success rates themselves. The mean of each batch of sequences is
-stored. Standard errors of quantities that depend on several learners follow from the variation of
-these means.
+therefore far less noisy than the success rates themselves. Every learner's success rate in each
+batch of sequences is stored. Standard errors of quantities that depend on several learners follow
+from the variation between batches.
 """
 
 from __future__ import annotations
@@ -59,10 +59,11 @@ class CaseRates:
     case : Case
         Matrix, prior and kind of learners.
     learners : DataFrame
-        The columns of `learners_of`; "success" with "success_stderr"; "success_low" and
-        "success_high", estimated bounds on the success rate for infinitely long sequences;
-        "num_lessons" and "num_unfinished". If the learners differ in their priors, also the proved
-        bounds "bound_low" and "bound_high", and the lower bounds of Conjecture 5.3, see `PROMISES`.
+        The columns of `learners_of`; "matrix", "prior" and "title" of the case; "success" with
+        "success_stderr"; "success_low" and "success_high", estimated bounds on the success rate for
+        infinitely long sequences; "num_lessons" and "num_unfinished". If learners differ in priors,
+        also the proved bounds "bound_low" and "bound_high", and the lower bounds of Conjecture 5.3,
+        see `PROMISES`; else "column" and "role" of the case.
     batches : ndarray
         Success rates in batches of equally many sequences, (batches, learners).
     """
@@ -273,7 +274,7 @@ def _fit_cone(rates: CaseRates) -> dict[str, Any]:
     fall = falls.mean(axis=0)
     speeds = both_ends @ fall
     slow, fast = int(speeds.argmin()), int(speeds.argmax())
-    # Sampling errors may make the lowest speed negative; then `least` is used instead.
+    # Sampling errors may make the slow speed tiny or negative; it is raised to `least`.
     least = 1e-3 * speeds[fast]
     # Errors by the jackknife, because the ratio of means is not the mean of the batches' ratios.
     count = len(falls)
@@ -300,9 +301,10 @@ def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
     Notes
     -----
     The excess is the root of the deviance, ``sqrt(2 N KL(value, bound))`` for N sequences, with KL
-    the divergence of two Bernoulli distributions. If the bound is true, the excess is above z with
-    probability at most ``exp(-z**2 / 2)`` by Hoeffding's inequality, for any N and any distribution
-    of beliefs. The sample's own standard error is not used: it may be zero if failures are rare.
+    the divergence of two Bernoulli distributions; a bound below 1e-300 counts as 1e-300. If the
+    bound is true, the excess is above z with probability at most ``exp(-z**2 / 2)`` by Hoeffding's
+    inequality, for any N and any distribution of beliefs. The sample's own standard error is not
+    used: it may be zero if failures are rare.
     """
     value = learners.success.to_numpy()
     return np.where(value > bound, _deviance(value, bound, learners.num_lessons), 0.0)
@@ -329,7 +331,7 @@ def deviance_limit(count: int) -> float:
 def used_share(learners: pd.DataFrame, distance: Distance) -> tuple[pd.Series, pd.Series]:
     """Return failure rate / Conjecture 5.3's bound on it, and the standard error of this ratio.
 
-    Both are NaN at the centre, where the bound is zero.
+    The failure rate is 1 - `success_high`. Both are NaN at the centre, where the bound is zero.
     """
     allowed = 1.0 - learners[PROMISES[distance][0]]
     allowed = allowed.where(allowed > 0.0)

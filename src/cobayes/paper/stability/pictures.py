@@ -235,8 +235,8 @@ def _draw_learners(ax: Axes, places: Any, values: Array, size: float | None) -> 
 def _draw_columns(rates: CaseRates, ax: Axes, *, width: float | None = None) -> None:
     """Draw the perturbed columns of a case in the triangle of distributions over data.
 
-    If a width in points is given, only the disc is drawn, at that width and with its own colour
-    scale.
+    If `width` is given, only the points within the disc's radius are drawn, with their own colour
+    scale; the area of the dots suits a disc that is `width` points wide.
     """
     learners, case = rates.learners, rates.case
     is_disc = learners.kind.isin((DISC, CENTRE)).to_numpy()
@@ -382,8 +382,8 @@ def _name_crosses(ax: Axes, crosses: Array, names: Sequence[str], dots: Array) -
         # In a panel of a grid the triangle is about 160 points wide.
         spots = place + offsets / 160.0
         others = np.array([point for k, point in enumerate(taken) if k != position])
-        # Sides without other names and crosses are preferred; among them, the side with the fewest
-        # dots is chosen.
+        # Sides far from other names and crosses are preferred; among them, the side farthest from
+        # the nearest dot is chosen.
         room = np.minimum(_space(spots, others), 0.14) + 0.3 * np.minimum(_space(spots, dots), 0.1)
         best = int(room.argmax())
         taken.append(spots[best])
