@@ -2,7 +2,7 @@
 // some columns are weakly coupled.
 //
 // Column errors c_j g_j = sum_i S_ij - c_j are computed in double-double precision from flows between columns. Let d(i) be the
-// column in which row i has its largest entry. The whole row sum r_i is credited to d(i); each entry S_ij, j != d(i), is a flow from
+// column of the largest S_ij in row i. The whole row sum r_i is credited to d(i); each entry S_ij, j != d(i), is a flow from
 // d(i) to j. A flow enters both columns with the same rounding, so that flows cancel exactly. The Markov chain
 // P_jk = w_j c_k w_k sum_i u_i^2 M_ij M_ik / r_i is eliminated without subtractions (Grassmann, Taksar and Heyman). At the start of a step
 // the convex dual function has a slope -s < 0; the step is halved until the slope at its end is at most s / 2. Groups of columns whose
@@ -211,8 +211,8 @@ class Careful {
   }
 
   // Multiply the factors of each group of columns by a common number, until the group's inflow equals its outflow. The balance
-  // of a group is its row sums minus its column sums plus the flows from other groups; flows inside a group cancel. With `only_ties`,
-  // change factors only if in some group the totals of rows and columns differ by rounding alone.
+  // of a group: its row sums minus its column sums, plus flows from and minus flows to other groups; flows inside it cancel. With
+  // `only_ties`, change factors only if in some group the totals of rows and columns differ by rounding alone.
   double balance_groups(int count, bool only_ties, int max_steps) {
     Array<Twofold> base(count);
     Array<double> size(count), across(size_t(count) * count);

@@ -1,8 +1,8 @@
 // Scaling tables with zeros: every component (zeros.hpp) is a separate problem. Its sums are divided by its largest column sum, so
 // that components with tiny beliefs are as accurate as others.
 //
-// Components with the same number of columns are solved side by side, one per lane, by Newton's method. If the whole table is one
-// component, solver.hpp solves it.
+// Components with the same number of columns, at most 32, are solved side by side, one per lane, by Newton's method. solver.hpp solves
+// larger components, the components of an extreme table (`is_extreme`), and a table that is one component.
 #pragma once
 #include <cstdlib>
 
@@ -196,8 +196,8 @@ class Scaler {
     }
   }
 
-  // Solve one component: by solver.hpp if it has many columns or extreme entries, by careful.hpp if Newton's method in
-  // lanes has failed.
+  // Solve one component: by solver.hpp if it has more than 32 columns or the table is extreme (`is_extreme`), by careful.hpp if Newton's
+  // method in lanes has failed.
   void solve_alone(const Part& part, int num_steps = 0) {
     compact.resize(size_t(part.h) * part.k);
     for (int i = 0; i < part.h; ++i)

@@ -47,7 +47,7 @@ struct Record {
   double *paths;                        // (num_paths, num_kept, m) log-beliefs, or null
   int num_paths, num_kept;
   const int* kept;                      // (rounds + 1,): the position of each round in `paths`, or -1
-  int* data;                            // (lessons, rounds), -1: no datum was available; or null
+  int* data;                            // (lessons, rounds), -1: no datum was possible; or null
   int64_t num_contradicted = 0;         // lessons with a datum that is impossible under every hypothesis with a positive belief
   int64_t num_responses = 0, num_failed = 0;  // responses that were computed; responses with an infinite error
   double worst = 0.0;                   // the largest estimated error of a response
@@ -108,7 +108,7 @@ struct Question {
   int iterations;              // the largest number of iterations of a response
 };
 
-// The status of a scaling. With BAD_ENTRY and BAD_SUMS nothing is scaled; `scaled` and the factors are not filled.
+// The status of a scaling. With BAD_ENTRY and BAD_SUMS nothing is scaled; only `columns` and `report` are valid.
 inline constexpr double EXACT = 0, LIMIT = 1, INFEASIBLE = 2, OUT_OF_RANGE = 3, BAD_ENTRY = 4, BAD_SUMS = 5;
 
 // Scale one table to `size` different sets of column sums.

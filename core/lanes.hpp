@@ -1,4 +1,4 @@
-// Vectors of doubles, one problem per lane, with the compiler's vector extensions (GCC, Clang).
+// Vectors of doubles, usually one problem per lane, with the compiler's vector extensions (GCC, Clang).
 //
 // Every file that includes this one is compiled once per instruction set, each time into another namespace (CORE_ISA).
 // All operations are lane by lane, and the code is compiled with -ffp-contract=off: a lane's result

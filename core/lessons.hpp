@@ -62,7 +62,7 @@ class Follower {
     has_responded = true;
   }
 
-  // Draw a datum for each of NATIVE lessons, from position `at` on, by uniform numbers; -1 if no datum is available.
+  // Draw a datum for each of NATIVE lessons, from position `at` on, by uniform numbers; -1 if no datum is possible.
   void draw(int at, int h, Vec uniform, int* data) {
     const double *row = responses.row.at(at), *label = responses.has_labels ? responses.row_label.at(at) : nullptr;
     const Vec column = load(responses.column.at(at) + h * W);

@@ -13,7 +13,7 @@
 
 namespace core::CORE_ISA {
 
-// Steps of log w (here and in sweeps.hpp) are cut to this length: the polynomial `growth` approximates exp for |x| <= 1.
+// Newton steps, and accelerated steps in sweeps.hpp, change log w by at most this: polynomials approximate exp for |x| <= 1.
 inline constexpr double LONGEST_STEP = 1.0;
 inline constexpr int MAX_STEPS = 16;            // two to five steps usually suffice; after MAX_STEPS careful.hpp solves the problem
 inline constexpr int FEW_COLUMNS = 6;           // for more columns sweeps.hpp is faster
@@ -36,7 +36,7 @@ class NewtonLanes {
 
   NewtonLanes(Table table, int n, int m) : table(table), n(n), m(M ? M : m) {}
 
-  // One plain sweep for column sums c: compute row factors u (stored unless null) from w, then new w.
+  // One plain sweep for column sums c: compute row factors u (stored unless u is null) from w, then new w.
   void sweep(const Vec* c, Vec* w, double* u, int stride) const {
     Vec v[CAP], total[CAP];
     for (int j = 0; j < m; ++j) v[j] = w[j] * c[j], total[j] = Vec{};
@@ -50,7 +50,7 @@ class NewtonLanes {
     for (int j = 0; j < m; ++j) w[j] = 1.0 / total[j];
   }
 
-  // Take one Newton step from factors w. Return its length, the largest change of log w, and in `is_weak` whether a pivot is too small.
+  // Take one Newton step x of log w. Return its length max |x_j| before the cut, and in `is_weak` whether a pivot is too small.
   Vec step(const Vec* c, Vec* w, Mask active, Mask& is_weak) const {
     Vec v[CAP], total[CAP], a[CAP], b[CAP], x[CAP], inverse[CAP], sums[CAP], F[CAP][CAP];
     for (int j = 0; j < m; ++j) {
@@ -164,7 +164,7 @@ void solve_few_columns(const Problem& problem, Scalings& s) {
     for (int v = 0; v < count; ++v) {
       const int at = first + v * NATIVE;
       double* sums = s.column_sum.at(at);
-      for (int lane = s.size - at; lane < NATIVE; ++lane)  // spare lanes: a copy of the first problem
+      for (int lane = s.size - at; lane < NATIVE; ++lane)  // spare lanes: a copy of the vector's first problem
         if (lane > 0) for (int j = 0; j < M; ++j) sums[j * W + lane] = sums[j * W];
       for (int j = 0; j < M; ++j) c[v][j] = load(sums + j * W), w[v][j] = broadcast(1.0);
       lanes.sweep(c[v], w[v], nullptr, W);

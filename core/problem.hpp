@@ -15,7 +15,7 @@ inline constexpr double SMALLEST = 1e-70, LARGEST = 1e70;
 // columns shares little mass with the others. The inverse of the ratio, at most 1000, multiplies the rounding errors of 1e-16, so that
 // errors stay below the default tolerance 1e-12.
 inline constexpr double WEAK_COUPLING = 1e-3;
-inline constexpr double ROUNDING = 1e-15;  // rounding of a factor, about 5 last-place units; smaller error estimates are raised to this
+inline constexpr double ROUNDING = 1e-15;  // rounding of a factor, 5 last-place units; error estimates are at least this (not in probe.hpp)
 
 // Points to the flag of the call that this thread works for. Ctrl-C sets the flag; long loops check it.
 inline thread_local const std::atomic<bool>* stop_flag = nullptr;
@@ -65,7 +65,7 @@ struct Problem {
   double total = 0.0;                // of the row sums
   int max_iterations = 100000;
   bool has_zeros = false, is_representable = true;
-  bool is_extreme = false;           // an entry is below SMALLEST or above LARGEST, or a row sum below SMALLEST; factors may overflow
+  bool is_extreme = false;           // an entry > 0 outside SMALLEST..LARGEST, or a row sum (even 0) below SMALLEST; factors may overflow
   const double* matrix;              // balanced, (n, m): the given table if it needs no balancing
   Array<double> transposed;          // (m, n)
   Array<double> row_sums;            // (n,); empty: ones

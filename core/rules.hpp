@@ -39,7 +39,7 @@ struct Responses {
   int n = 0, m = 0;
   bool has_labels = false;
   const double *table = nullptr, *logs = nullptr;  // A and its logarithms, (n, m)
-  bool table_underflows = false;                   // some entries of A are zero or denormal, but their logarithms are finite
+  bool table_underflows = false;                   // positive entries may be zero or denormal in A; their logarithms are finite
   Grid row, column, row_label, column_label;
   Array<int> own;           // by lesson: position of its table in `own_logs`, or -1
   Array<double> own_logs;   // tables of log T(d | h), (tables, n, m); `column` then has the logarithms of their column sums
@@ -152,7 +152,7 @@ class Recursion final : public Rule {
   }
   const double* flipped_level(int k) const { return flipped.get() + (level(k) - levels.get()); }
 
-  // Compute the responses of W lessons. `is_fine` is false for lessons with a sum out of range, which need logarithms.
+  // Compute the responses of W lessons. `is_fine` becomes false for lessons that need logarithms (see below, and `check`).
   void recurse(const Beliefs& beliefs, const int* asked, int count, Gone gone, Responses& out) {
     for (int lane = 0; lane < W; ++lane) {
       const int k = asked[lane < count ? lane : 0];

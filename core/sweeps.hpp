@@ -4,8 +4,8 @@
 // Steps are accelerated by Anderson's method with a memory of two: weights come from the Gram matrix of the last three residuals f.
 // The last step is plain, w_j = 1 / sum_i u_i M_ij, so that columns sum to c_j.
 //
-// A problem in which the sum of column h exceeds n / 2 starts at the limit in which column h has the whole total:
-// w_j = n / sum_i (r_i M_ij / M_ih). Other problems start at w = 1.
+// A problem in which the sum of column h exceeds half the total starts at the limit in which column h has the whole total:
+// w_j = n / sum_i (r_i M_ij / M_ih). Problems without such a column, or with a w_j out of range (zeros in column h), start at w = 1.
 //
 // The error after the last change follows from rho, the factor by which a sweep multiplies the error. Let delta = 1 - min_i S_ih / r_i,
 // S the scaled table and h the column with the largest sum. A sweep multiplies the spread max - min of the errors of log w, and that of
@@ -123,7 +123,7 @@ class Sweeps : SideBySide<L> {
     return most;
   }
 
-  // The starting factors of a problem in which the sum of column h exceeds n / 2; h = m if there is no such column.
+  // The starting factors of a problem in which the sum of column h exceeds half the total; h = m if there is no such column.
   const double* start(int h) {
     if (start_of.size() == 0) start_of.assign(m + 1, -1);
     if (start_of[h] >= 0) return &starts[size_t(start_of[h]) * m];
@@ -259,7 +259,7 @@ class Sweeps : SideBySide<L> {
   const Problem& p;
   Probe<L> probe;
   int n, m;
-  const double close_enough;  // the largest change with which an estimate by rho is accepted; this estimate is at least the change
+  const double close_enough;  // the largest change at which the error is estimated by rho; the estimate is never below the change
   const double small_change;  // the bound by delta is computed when the change is below this
   Scalings* s = nullptr;
   Array<int> tasks, asked;

@@ -132,7 +132,7 @@ class Teaching {
   }
 
  private:
-  // If the teacher was sure, show more data, drawn from `plan.law`, until the learner is sure or has excluded the hypothesis.
+  // If the teacher was sure, show more data from `plan.law`, until the learner is sure or its belief in the hypothesis is below 2^-512.
   void go_on(Rule& rule, double* logs, bool* is_known) {
     const uint64_t AFTERWARDS = uint64_t(1) << 40;  // first round number of these draws: larger than any round of a teacher
     const Law law(plan.law, rule.n);

@@ -21,11 +21,11 @@
 
 namespace core::CORE_ISA {
 
-inline constexpr double TIE = 1e-11;  // relative; above the rounding errors of sums, below the accuracy of the results, 1e-9
+inline constexpr double TIE = 1e-11;  // relative; above the rounding errors of sums; results change by up to TIE (n + m), see above
 inline constexpr double NEGLIGIBLE = 1e-290;  // relative to the total; smaller column sums become zero, so TIE * flow is a normal number
 
 // The components. The label of a kind of rows or of a column is the number of its component, -1 for none. An entry survives if it is
-// positive and its row and column have the same label.
+// positive and its row and column have the same label, not -1.
 struct Components {
   int size = 0, num_blocks = 0;
   Array<int> kind_label, column_label;
@@ -325,7 +325,7 @@ class BlockFinder {
 };
 
 // EXACT (0): a scaled table has the sums, and no positive entry vanishes. LIMIT (1): it has the sums, but some positive entries vanish.
-// INFEASIBLE (2): no table with these zeros has the sums.
+// INFEASIBLE (2): no table with these zeros has the sums. Entries in rows and columns with the sum zero do not count as vanishing.
 inline int status_of(const Pattern& p, const Components& found, const double* kind_sums, const double* column_sums) {
   bool vanishes = false;
   for (int j = 0; j < p.m; ++j) {

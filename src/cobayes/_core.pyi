@@ -44,10 +44,11 @@ class Rule:
     ) -> tuple[Array, float, int]:
         """Return likelihoods (k, n, m), the largest estimated error and iteration count.
 
-        A teacher draws from the likelihoods, whose columns sum to one. With ``in_logs`` return the
-        log-likelihoods with which a learner updates its belief: the logarithms of the same numbers,
-        except that with ``literal="truth"`` at depth 0 the columns are not normalised. ``gone``
-        has for each belief the data that are not available, as a set of bits, (k, 64-bit words).
+        A teacher draws from the likelihoods. Columns sum to one, or to zero if no datum is
+        possible. With ``in_logs`` return the log-likelihoods with which a learner updates its
+        belief: the logarithms of the same numbers, except that with ``literal="truth"`` at depth 0
+        the columns are not normalised. ``gone`` has for each belief the data that are not
+        available, as a set of bits, (k, 64-bit words).
         """
 
     def posteriors(
@@ -127,7 +128,7 @@ def teach(
 
     All learners are shown the same data. ``goes_on`` has one value per learner. If true, a teacher
     who is sure shows this learner more data, drawn from ``law``, until the learner is sure of a
-    hypothesis or has excluded the taught one.
+    hypothesis or its belief in the taught one is below 2**-512.
 
     Return the last log-beliefs of the teacher, (lessons, m), and of the learners, (K, lessons, m);
     the number of rounds and whether the teacher was sure, (lessons,) each; and whether each
@@ -205,7 +206,8 @@ def scale(
     target row sums, the target column sums, and a report (k, 4): estimated error, residual, number
     of iterations and status. The status is 0 (exact), 1 (limit), 2 (infeasible), 3 (entries too far
     apart for float64), 4 (an invalid entry, or a row or column of zeros) or 5 (sums that are
-    negative or not finite, or totals that are zero or different).
+    negative or not finite, or totals that are zero or differ by more than 1e-3). With 3, 4 or 5
+    only the status is valid.
     """
 
 def scaling_blocks(
@@ -225,10 +227,10 @@ def normalized(x: Array, slack: float, *, in_logs: bool = False) -> Array | None
     """
 
 def log(x: Array) -> Array:
-    """Return logarithms, the same bits on every machine."""
+    """Return logarithms of finite numbers >= 0, the same bits on every machine."""
 
 def exp(x: Array) -> Array:
-    """Return exponentials, the same bits on every machine."""
+    """Return exponentials of x <= 709, zero below -708, the same bits on every machine."""
 
 def instruction_set() -> str:
     """Return the instruction set in use."""

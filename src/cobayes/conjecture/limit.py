@@ -108,7 +108,7 @@ def limit_slope(
 
     Examples
     --------
-    With two hypotheses the ratio is exactly 1/2.
+    With two hypotheses the ratio is 1/2 if the learner's prior is too small at the taught one.
 
     >>> from cobayes.conjecture import limit_slope
     >>> matrix = [[0.8, 0.3], [0.2, 0.7]]
@@ -173,8 +173,8 @@ class _Sequences:
         self.scales = np.full(count, math.log(np.abs(ratio).max()))
         self.log_believed = self.log_taught.copy()
         self.is_apart = np.zeros(count, dtype=np.bool_)
-        # Logarithms of (L1 distance between the two beliefs / L1 size of the perturbation), and
-        # of the importance weights.
+        # Logarithms of q = (L1 distance between the two beliefs) / (L1 size of the perturbation),
+        # and of q times the importance weight.
         self.log_differences = np.zeros(count)
         self.log_weights = np.zeros(count)
 

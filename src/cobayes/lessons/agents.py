@@ -67,7 +67,7 @@ class Learner:
 
     @property
     def task(self) -> Task:
-        """The task of the agent's rule; a `Model` if nothing changes from round to round."""
+        """The task of the agent's rule; a `Model` if the rule was made from a matrix."""
         return self.rule.task
 
     @property
@@ -114,7 +114,7 @@ class Learner:
             )
 
     def move_on(self, row: int) -> None:
-        """Set the state after a datum, or the possible `outcomes`; the belief stays the same."""
+        """Set the next state, or `outcomes` if several are possible; the belief stays the same."""
         self._response = None
         found = self.rule.task.next_states(self.state, row)
         if len(found) == 1:

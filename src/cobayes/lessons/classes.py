@@ -39,7 +39,7 @@ class ClassTeacher(Teacher):
     Parameters
     ----------
     rule
-        The learners' rule, made from the matrix or task.
+        The learners' rule; a matrix, a model or a task means `SCBI` on it.
     hypothesis
         The true hypothesis, by position or label.
     priors

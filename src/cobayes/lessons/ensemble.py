@@ -31,7 +31,7 @@ class RoundsNeeded(Result):
     counts : ndarray
         The number of lessons in which the belief first reached the level at round 0, 1, ...
     num_unsure : int
-        The number of lessons in which it did not reach the level.
+        The number of lessons in which the belief never reached the level.
 
     Examples
     --------

@@ -107,14 +107,14 @@ class Lesson:
 
     @property
     def is_over(self) -> bool:
-        """Whether the task ended the lesson.
+        """Whether the task allows no further round.
 
         This is so if a walker is at its goal, or the taught hypothesis allows no available datum.
         """
         return self.teacher.task.is_over(self.teacher.state, self.hypothesis)
 
     def rounds_until(self, level: float = 0.95) -> int | None:
-        """Return the first round after which the learner's belief in the truth is at least `level`.
+        """Return the round in which the learner's belief in the truth first reached `level`.
 
         None if there is no such round; 0 if the prior is at least `level`.
         """
@@ -273,7 +273,7 @@ def run_lesson(
     learner
         The learner, who observes the data.
     num_rounds
-        The largest number of rounds, >= 0.
+        The largest number of rounds, >= 0; an error if it exceeds a task's `rounds_left`.
     rng
         The random generator for the outcomes of data, in tasks such as a slippery world; the
         teacher's own by default.
@@ -292,7 +292,7 @@ def run_lesson(
 
     Notes
     -----
-    Algorithm 1 of the paper, without assumption (iii').
+    Algorithm 1 of the paper. Its assumptions (iii) and (iv) need not hold; see `Model.check`.
     """
     for role, agent, kind in (("teacher", teacher, Teacher), ("learner", learner, Learner)):
         if not isinstance(agent, kind):

@@ -40,12 +40,12 @@ def plan_lesson(
     prior: Distribution | None = None,
     look_ahead: SupportsIndex = 1,
 ) -> Lesson:
-    """Plan the lesson after which a learner's belief in a hypothesis is highest.
+    """Plan a lesson by a search for the data that raise a learner's belief in a hypothesis most.
 
     In every round the teacher shows the datum that leads to the highest belief after `look_ahead`
-    rounds, this round included. With ``look_ahead=1`` the choice is greedy, and of several equally
-    good data the first is taken. With ``look_ahead=num_rounds`` no other lesson is better. Nothing
-    is random.
+    rounds, this round included, or after the last round. With ``look_ahead=1`` the choice is
+    greedy, and of several equally good data the first is taken. With ``look_ahead=num_rounds`` no
+    lesson of `num_rounds` rounds is better. Nothing is random.
 
     Parameters
     ----------
@@ -206,9 +206,9 @@ class Search:
     def best(self, node: Node, depth: int, wanted: float | None = None) -> Plan:
         """Return the highest log-odds that some data reach in `depth` rounds, and these data.
 
-        If the log-odds `wanted` are given, the search ends with the first data that reach `wanted`
-        in `depth` rounds or fewer. If the log-odds returned are lower than `wanted`, no data reach
-        `wanted`. No data are returned if the hypothesis allows none of the available data.
+        If the log-odds `wanted` are given, return instead the first data found that reach `wanted`
+        in `depth` rounds or fewer; if none do, the log-odds returned are lower than `wanted`.
+        Without `wanted`, no data are returned only if the hypothesis allows no available datum.
         """
         # Sequences of data that lead to the same belief, up to rounding, are continued only once.
         beliefs = np.round(node.log_belief, 9).tobytes()

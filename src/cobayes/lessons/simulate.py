@@ -65,8 +65,8 @@ def simulate(
     learner_rule, learner_prior
         The learner's rule and prior, if they differ from the teacher's.
     rng
-        Anything that `numpy.random.default_rng` accepts. The same seed gives the same bits on any
-        machine and for any number of threads.
+        Anything that `numpy.random.default_rng` accepts. In the native core (see Notes) the same
+        seed gives the same bits on any machine and for any number of threads.
     level
         The learner is sure when its belief in the truth is at least this.
     keep_paths
@@ -82,10 +82,10 @@ def simulate(
 
     Notes
     -----
-    Algorithm 1 of the paper, without assumption (iii'). The native core runs the lessons of the
-    built-in rules on a matrix, with or without repeats, and on tasks that never change. With other
-    tasks and custom rules, lessons run one by one in Python. A lesson that ends before the last
-    round keeps its last belief.
+    Algorithm 1 of the paper. Its assumptions (iii) and (iv) need not hold; see `Model.check`. The
+    native core runs the lessons of the built-in rules on a matrix, with or without repeats, and on
+    tasks that never change. With other tasks and custom rules, lessons run one by one in Python. A
+    lesson that ends before the last round keeps its last belief.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class TeacherComparison(Result):
     level : float
         A learner is sure when its belief in the taught hypothesis is at least this.
     num_rounds, num_lessons : int
-        The number of rounds of a lesson, and the number of lessons if data are drawn.
+        The number of rounds of a lesson, and the number of lessons if they are random.
     results : tuple of TeacherResult
         One for each pair of a teacher and a learner.
     left_out : dict of str to str
@@ -166,7 +166,7 @@ def compare_teachers(
         Rules, their classes or names; `BI`, `Pragmatic` of depth 1 and `SCBI` by default.
     num_rounds, num_lessons
         The number of rounds of a lesson (fewer if the task ends earlier), and the number of lessons
-        of each teacher that draws.
+        of each teacher whose lessons are random.
     level
         A learner is sure when its belief in the truth is at least this.
     prior
@@ -189,8 +189,8 @@ def compare_teachers(
     -----
     With hundreds of data and hypotheses "optimal" takes most of the time and rarely finishes its
     search; in this case compare only the other teachers. If a datum has uncertain outcomes (a
-    walker slips), "greedy" and "optimal" are left out. "active" is left out on tasks that change
-    from round to round, other than `without_repeats`.
+    walker slips), "greedy" and "optimal" are left out. "active" is left out unless the task is a
+    matrix, with or without repeats.
 
     Examples
     --------

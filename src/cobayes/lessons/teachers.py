@@ -77,7 +77,7 @@ class TeacherResult(Result):
 
     @property
     def share_sure(self) -> float:
-        """The share of lessons in which the learner was sure at the end."""
+        """The share of lessons in which the learner was sure by the last round."""
         return float(self.rounds_needed.cumulative()[-1])
 
     @property
@@ -94,7 +94,7 @@ def refused_teachers(task: Task, questions: Sequence[Any] | None) -> dict[str, s
         found |= {"greedy": why, "optimal": why}
     inner = task.task if isinstance(task, WithoutRepeats) else task
     if not isinstance(inner, Model):
-        found["active"] = "questions need a matrix that does not change"
+        found["active"] = "questions need a matrix, with or without repeats"
     elif questions is None and inner.matrix.max() > 1.0:
         found["active"] = (
             "entries above 1 are not probabilities of 'yes'; give questions=[...], the question "
@@ -276,7 +276,7 @@ class EvenTask(Around):
         self.hypothesis = hypothesis
 
     def matrix_at(self, state: State) -> Model:
-        """Return the matrix under which the data that may be shown are equally likely."""
+        """Return the matrix under which all data, or all true data, are equally likely."""
         return _even_model(super().matrix_at(state), self.hypothesis)
 
 

@@ -44,7 +44,8 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
         as ``p.csv`` for the problem ``p``; or one file, matrix or task for all responses.
     priors
         A mapping from a problem's name to its prior ("*" for a problem without a name); or a table
-        (or file) with the columns problem, hypothesis and prior. Uniform by default.
+        (or file) with the columns hypothesis, prior and, unless all problems have the same prior,
+        problem. Uniform by default.
     """
     if isinstance(problems, (str, Path)):
         problems = _from_path(problems)

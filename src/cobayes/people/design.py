@@ -56,8 +56,8 @@ class Recovery:
         contain the truth, and ``coverage_low`` to ``coverage_high`` is the exact 95 % interval of
         this share. Also for these people, ``bias`` is the mean and ``rmse`` the root mean square of
         estimate minus truth, and ``correlation`` is the correlation of truth and estimate.
-        ``median_width`` is the median width of the intervals of all people. If a parameter is not
-        identified, its interval goes from bound to bound.
+        ``median_width`` is the median width of all intervals. If a parameter is not identified, its
+        interval goes from bound to bound.
     num_choices : int
         Responses per person.
 
@@ -241,7 +241,7 @@ def informative(
     problems, priors
         As in `score`.
     family
-        As in `fit`, for choices or guesses; by default the family of ``given``.
+        As in `fit`, for choices or guesses; by default that of ``given``, or without it `Family()`.
     about
         The unknown: "depth", or a free parameter such as "rationality".
     given

@@ -23,7 +23,7 @@ from cobayes.people.problems import Array
 # sum of the parameters.
 MAX_ITERATIONS, TOLERANCE = 10_000, 1e-12
 # The number of nodes of the trapezoidal rule. For Dirichlet parameters of 1 to 10,000 there are
-# about 40 nodes per standard deviation of a gamma variable's logarithm.
+# at least 45 nodes per standard deviation of a gamma variable's logarithm.
 NUM_NODES = 2001
 
 

@@ -37,8 +37,8 @@ USUAL = {
 """Usual ranges of people's parameters; weights of features are between -2 and 2."""
 
 # Limits of parameters. Parameters without an entry go from 0 to MOST, weights of features from
-# -MOST to MOST. With the exponent MOST the best response is certain; larger exponents would
-# overflow. The smallest noise is far below the precision of a rating.
+# -MOST to MOST. With the exponent MOST the best response is practically certain; far larger
+# exponents would overflow. The smallest noise is far below the precision of a rating.
 MOST = 1e9
 _LIMITS = {"lapse": (0.0, 1.0), "noise": (1e-6, MOST)}
 STATIC = "static"
@@ -133,7 +133,7 @@ class Family:
         features = {} if given is None else instance(given, Mapping, "features", expected)
         object.__setattr__(self, "features", dict(features))
         one_of(self.response, "response", RESPONSES)
-        hint = "'truth' uses a 0/1 table without normalisation, as in rational speech acts."
+        hint = "'truth' uses the table without normalisation, as in rational speech acts."
         one_of(self.literal, "literal", ("likelihood", "truth"), hint)
         if self.other is not None and self.other != STATIC:
             object.__setattr__(self, "other", as_depths(self.other)[0])
@@ -224,7 +224,7 @@ class Family:
     def from_line(self, points: Array) -> Array:
         """Return the values (..., p) of the parameters in `columns`, from their logits.
 
-        With the parameter's bounds low and high, the logit is logit((value - low) / (high - low)).
+        A value between the bounds low and high has the logit logit((value - low) / (high - low)).
         """
         low, high = self.low[self.columns], self.high[self.columns]
         return low + (high - low) * expit(points)

@@ -34,8 +34,8 @@ LEAST_EFFECTIVE = 0.05
 # `fit_group` warns if a person's effective number of draws is below FEWEST_EFFECTIVE, or if a
 # spread (in logits) is less than NEAR_BOUND away from a limit of `SPREAD`.
 FEWEST_EFFECTIVE, NEAR_BOUND = 50, 0.1
-# Smaller eigenvalues of the expected information per response are treated as zero. The unit of each
-# parameter is the distance between its bounds.
+# Eigenvalues of the expected information per response below this are treated as zero. The unit of
+# each parameter is the distance between its bounds.
 NO_INFORMATION = 1e-9
 
 
@@ -52,29 +52,31 @@ def score(
     """Return the responses with their probabilities and beliefs, for given parameters.
 
     The added columns are ``depth``, ``probability`` and ``log_likelihood`` of the response, and
-    ``rank`` of the chosen option (1: the likeliest). ``belief`` and ``belief_after`` are the
-    learner's belief in the truth before and after the datum; for learners, the belief in the
-    guessed or rated hypothesis. ``entropy`` and ``entropy_after`` are the entropies of the whole
-    belief, and ``information_gain`` is the Kullback-Leibler divergence of the later belief from
-    the earlier one, all in nats. For ratings, ``probability`` is the model's rating before the
-    error; ``log_likelihood`` is the logarithm of a density, or of a probability for the ratings
-    0 and 1. A user's column that has the name of an added column is renamed: ``rank`` becomes
-    ``rank_given``.
+    ``rank`` of the chosen option (1: the likeliest; ties share their mean rank). ``belief`` and
+    ``belief_after`` are the learner's belief in the truth before and after the datum; for learners,
+    the belief in the guessed or rated hypothesis. ``entropy`` and ``entropy_after`` are the
+    entropies of the whole belief, and ``information_gain`` is the Kullback-Leibler divergence of
+    the later belief from the earlier one, all in nats. For ratings, ``probability`` is the model's
+    rating before the error, and ``rank`` is that of the rated hypothesis; ``log_likelihood`` is the
+    logarithm of a density, or of a probability for the ratings 0 and 1. A user's column that has
+    the name of an added column is renamed: ``rank`` becomes ``rank_given``.
 
     Parameters
     ----------
     choices
-        A table (DataFrame, mapping or file) with the columns person, problem and round. Choices
-        also have hypothesis and datum; guesses have datum and guess; ratings have datum, hypothesis
-        and rating. With a column ``count``, each row stands for ``count`` equal responses, each in
-        the first round of a lesson; person and round are then not needed.
+        A table (DataFrame, mapping or file) with the columns person, round and, if there are
+        several problems, problem. Choices also have hypothesis and datum; guesses have datum and
+        guess; ratings have datum, hypothesis and rating. With a column ``count``, each row stands
+        for ``count`` equal responses, each in the first round of a lesson; person and round are
+        then not needed.
     problems
-        A mapping from name to matrix or task, a folder of model files, or one matrix or task.
+        A mapping from name to matrix or task, a folder of model files, or one file, matrix or task.
     depth, rationality, lapse
         As in `Family`.
     priors
-        A mapping from problem to prior (from "*" if one matrix is given), or a table (or file) with
-        the columns problem, hypothesis and prior; uniform by default.
+        A mapping from problem ("*" if it has no name) to prior, or a table (or file) with the
+        columns hypothesis, prior and, unless all problems have the same prior, problem; uniform by
+        default.
     **settings
         Further settings of `Family`, with numbers for all parameters; ``noise`` is 0.1 by default.
 
@@ -251,7 +253,7 @@ def fit_group(
                 'so estimates are inaccurate; use method="nuts", or free fewer parameters.'
             )
     few = [str(alone.units[place]) for place in np.flatnonzero(found.effective < FEWEST_EFFECTIVE)]
-    # A depth without free parameters has only one candidate, which is exact.
+    # A depth without free parameters has one candidate, which is exact: no warning.
     if few and all(map(alone.family.free_names, alone.family.depth)):
         warn_user(
             f"persons with fewer than {FEWEST_EFFECTIVE} effective draws: {shorten(few)}; their "
@@ -337,7 +339,7 @@ def _interval_ends(
 def _require_possible(
     value: Array, table: Choices, family: Family, groups: Sequence[Positions]
 ) -> None:
-    """Raise an error if some person's responses are impossible at every depth."""
+    """Raise an error if some unit's responses are impossible at every depth."""
     rows = [rows for rows, own in zip(groups, value, strict=True) if not np.isfinite(own)]
     if not rows:
         return

@@ -284,7 +284,7 @@ class _Candidates(NamedTuple):
     start: Array
 
     def weigh(self, group: Group) -> NDArray[np.float32]:
-        """Return log weights (u, n) of all candidates, with the log density under a group."""
+        """Return log weights (u, n) of all candidates, including their log density in a group."""
         precision = group.spread**-2.0
         normaliser = -0.5 * (precision * group.mean**2 + np.log(2.0 * np.pi / precision))
         constant = group.log_share + self.has @ normaliser

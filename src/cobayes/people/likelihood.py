@@ -136,8 +136,8 @@ class Likelihood:
             Positions of the rows of this level, and for each row the position of its situation on
             the axis b of the next three arrays.
         belief, posterior, followed : ndarray
-            Jets of log-beliefs: before the datum, (b, m); after each possible datum, (b, n, m); the
-            same by the rule that updates the belief from round to round (`Family.other`),
+            Jets of log-beliefs: before the datum, (b, m); after each datum, (b, n, m); after each
+            datum by the rule that updates the belief from round to round (`Family.other`),
             (b, n, m).
         """
         known, at = self.choices.situations, self.parameters(values)

@@ -46,7 +46,7 @@ class Maximum(NamedTuple):
         (units, free, free): the expected information at the maximum.
     is_converged : ndarray
         (units,): True if a further step without damping would raise the log-likelihood by at most
-        `GAIN_TOLERANCE`, as predicted from the gradient and the information. False if the
+        `GAIN_TOLERANCE`, as predicted from the gradient and the curvature. False if the
         maximisation stopped before, or if the likelihood is zero at the starting point.
     """
 
@@ -121,7 +121,7 @@ def maximise(
             break
         trial = np.clip(parameters[active] + step, low, high)
         new = evaluate(trial, active)
-        # Steps without gain are accepted, too: near the maximum rounding may hide the gain.
+        # Steps with zero gain are accepted, too: near the maximum rounding may hide the gain.
         better = new.value >= value[active]
         took, kept = active[better], active[~better]
         curvature[took] = _curvature(

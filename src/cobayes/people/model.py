@@ -1,6 +1,6 @@
 """The model of a person: beliefs of the learner in mind, and responses, with exact derivatives.
 
-The *learner in mind* is the learner whom a teacher imagines; if the person is a learner, it is the
+The *learner in mind* is the learner whom a teacher imagines or, if the person is a learner, the
 person. Axes: situations (b), data (n), hypotheses (m), responses (t), options of a response (k) and
 free parameters (p). A *jet* is an array with a leading axis of length 1 + q: the value, then its
 derivatives with respect to the q free parameters that change the learner in mind. If a logarithm is
@@ -49,7 +49,7 @@ def normalise(logs: Array, axis: int) -> Array:
 
 
 def first_beliefs(problems: Sequence[Problem], temperature: Array, num_hypotheses: int) -> Array:
-    """Return the jet (b, m) of first log-beliefs, log(prior ** temperature), normalised."""
+    """Return the jet (b, m) of log(prior ** temperature), normalised; a zero prior stays zero."""
     prior = np.zeros((len(problems), num_hypotheses))
     for row, problem in zip(prior, problems, strict=True):
         row[: len(problem.prior)] = problem.prior
@@ -127,13 +127,13 @@ def _cooperative(tables: Tables, index: Positions, belief: Array) -> Array:
 def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: Array) -> Array:
     """Return the jet of log L at infinite depth, by the implicit function theorem.
 
-    Let L be the posteriors, T the likelihoods, theta the belief and b the logarithms of the column
-    factors. A block is a set of columns that positive entries of the scaled matrix connect through
-    common rows. Let lambda be, for the columns of a block, the block's total belief divided by its
-    total data prior. The column sums of the scaled matrix are theta, and its row sums are lambda
-    times the data prior. Differentiated, these conditions are (1 - T'L) db = d log theta - d log
-    lambda: one linear system of m unknowns per situation. If two blocks have the same lambda, the
-    limit has only one-sided derivatives; the derivative with fixed blocks is returned.
+    Let L be the posteriors, T the likelihoods, theta the belief and v the column factors. A block
+    is a set of columns that positive entries of the scaled matrix connect through common rows. For
+    the columns of a block, let lambda be the block's total belief divided by its total data prior.
+    The column sums of the scaled matrix are theta, and its row sums are lambda times the data
+    prior. Differentiated, these conditions are (1 - T'L) d log v = d log theta - d log lambda: one
+    linear system of m unknowns per situation. If two blocks have the same lambda, the limit has
+    only one-sided derivatives; the derivative with fixed blocks is returned.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: 
     share = np.exp(normalise(in_block[None], axis=-1)[0])
     # The derivative of log lambda is the mean of the block's d log theta, weighted by `share`.
     right = belief[1:] - np.einsum("bjk,qbk->qbj", share, belief[1:])
-    # 1 - T'L leaves the mean of db in a block undetermined; adding `share` sets this mean to zero.
+    # 1 - T'L leaves a block's mean of d log v undetermined; adding `share` sets the mean to zero.
     system = np.eye(num_hypotheses) - mixing + share
     change = np.linalg.solve(system[None], right[..., None])[..., 0]
     change = np.where(believed, change, 0.0)
@@ -191,7 +191,7 @@ class Scores(NamedTuple):
         A jet (t, k); zero if the utility is minus infinity.
     log_base : ndarray
         (t, k): logarithms of the softmax weights without utilities and features; minus infinity for
-        options that are chosen by lapses only.
+        options that are not available or chosen by lapses only.
     even : ndarray
         (t, k): probability of each option in a lapse; zero if the option is not available.
     """
@@ -246,9 +246,9 @@ def score_options(
         utility, allowed = posterior[:, places, about], available
     possible = np.isfinite(utility[0]) & available
     utility[:, ~possible] = 0.0
-    # If the learner in mind has excluded the truth, all data that are possible under the truth have
-    # equal utility. Learners guess uniformly after a datum that is impossible under every
-    # hypothesis with a positive belief.
+    # If the learner in mind has excluded the truth, all data that are possible under the truth (or
+    # else all available data) have equal utility. Learners guess uniformly after a datum that is
+    # impossible under every hypothesis with a positive belief.
     excluded = ~possible.any(axis=1)
     possible[excluded] = allowed[excluded]
     even = available / available.sum(axis=1, keepdims=True)

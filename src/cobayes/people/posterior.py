@@ -164,7 +164,7 @@ def sample(
     Returns
     -------
     draws, effective : ndarray
-        As in `draw_parameters`.
+        As in `draw_parameters`, but the draws are points of `log_density`.
     """
     for per_draw, power in STAGES:
         count = max(100, per_draw * num_draws)
@@ -258,8 +258,9 @@ def calibration(
     Returns
     -------
     DataFrame
-        One row per bin: the frequency ``predicted`` with the 95 % band from ``predicted_low`` to
-        ``predicted_high``, the frequency ``observed``, and the number of options, ``num_options``.
+        One row per nonempty bin: the frequency ``predicted`` with the 95 % band from
+        ``predicted_low`` to ``predicted_high``, the frequency ``observed``, and the number of
+        options, ``num_options``.
 
     Examples
     --------

@@ -45,7 +45,7 @@ class Problem:
         return SCBI(self.task)
 
     def rule_at(self, state: Any) -> Rule:
-        """Return SCBI with the matrix and data prior of a state; equal states share one rule."""
+        """Return SCBI with the matrix and data prior of a state; `Rule.at` caches the rules."""
         prior = self.task.data_prior_at(state)
         if prior is not None and not prior.any():
             raise CobayesError(
@@ -135,8 +135,8 @@ class Situations:
     level : ndarray
         The number of data in every situation's history.
     parent : ndarray
-        The position of every situation's parent; its own position at the start of a lesson. Parents
-        precede their children.
+        The position of every situation's parent; a situation with no history is its own parent.
+        Parents precede their children.
     tables : Tables
         The tables of all situations.
     """

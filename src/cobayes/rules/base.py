@@ -35,9 +35,10 @@ class Rule(ABC):
     """The base class of rules: the likelihood matrix as a function of the learner's belief.
 
     For a custom rule, derive a class and define `respond`, which returns the likelihood matrix at a
-    belief; `name` is the name of the class unless it is set. If the rule has arguments beside the
-    matrix, also define `settings`, which returns them, so that the rule can be saved. Agents,
-    `simulate`, `exact_rounds`, `success_rate` and `rate_of_convergence` accept custom rules.
+    belief; `name` is the name of the class unless it is set. If the rule has arguments besides the
+    matrix, also define `settings`, which returns them; tasks and saving need it. Agents,
+    `simulate`, `exact_rounds`, `success_rate` and `rate_of_convergence` accept custom rules. For a
+    rule made from a task, `likelihood`, `teach`, `update` and `posteriors` use the first state.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ class Rule(ABC):
     is_custom: bool = False
     """Whether `respond` or `respond_many` is defined outside of cobayes."""
     is_scbi: bool = False
-    """Whether the rule is an `SCBI` whose class does not override `respond`."""
+    """Whether the rule is an `SCBI` and not `is_custom`."""
     data_prior: Array | None = None
     """Probabilities of the data before anything is taught; None: uniform."""
     tolerance: float = 1e-12
@@ -190,7 +191,7 @@ class Rule(ABC):
         return Restricted(self, model, prior)
 
     def likelihood(self, belief: Distribution) -> Array:
-        """Return the likelihood matrix at a belief, M_k in the paper; its columns sum to one.
+        """Return the likelihood matrix at a belief, M_k in the paper.
 
         Parameters
         ----------
@@ -200,7 +201,8 @@ class Rule(ABC):
         Returns
         -------
         ndarray
-            P(d | h) for every datum and hypothesis, (n, m) or (k, n, m).
+            P(d | h), (n, m) or (k, n, m). A column sums to one, or is zero if h allows no
+            available datum.
         """
         logs = self.log_beliefs(belief)
         many, rule = np.atleast_2d(logs), self.at(self.task.start)
@@ -258,7 +260,7 @@ class Rule(ABC):
         return found.reshape(logs.shape)
 
     def posteriors(self, belief: Distribution) -> Array:
-        """Return the posteriors after every datum, (n, m); rows sum to one.
+        """Return the posterior after each datum.
 
         Parameters
         ----------

@@ -30,9 +30,11 @@ class CooperativeInference:
     Attributes
     ----------
     teacher : ndarray
-        P_T(d | h), shape (n, m), columns sum to one.
+        P_T(d | h), (n, m). A column sums to one, or is zero if h allows no datum with a positive
+        prior.
     learner : ndarray
-        P_L(h | d), shape (n, m), rows sum to one.
+        P_L(h | d), (n, m). A row sums to one, or is NaN if no hypothesis with a positive prior
+        allows d.
     model : Model
         The matrix and its labels.
     learner_prior, teacher_prior : ndarray
@@ -118,7 +120,7 @@ def cooperative_inference(
         scale(model.matrix, over_data, over_hypotheses)  # raises an error that says why
     rule = SCBI(model, data_prior=over_data)
     teacher, learner = rule.likelihood(over_hypotheses), rule.posteriors(over_hypotheses)
-    # Data with a prior of zero still have a posterior, computed from the same column factors.
+    # Data with a prior of zero also have a posterior, computed from the scaling's column factors.
     unused = over_data == 0.0
     support = scaling_blocks(model.matrix, over_data, over_hypotheses).support
     logs = np.where(support, _core.log(model.matrix), -np.inf) + _core.log(scaling.factors)

@@ -25,13 +25,13 @@ class Agents(NamedTuple):
     Attributes
     ----------
     teacher, learner : Rule
-        The same object if both agents have the same rule.
+        The same object if no other rule was given for the learner.
     teacher_prior, learner_prior : ndarray
-        Log-beliefs at the start, (m,); the same object if both agents have the same prior.
+        Log-beliefs at the start, (m,); the same object if no learner's prior was given.
     hypothesis : int
         The position of the hypothesis that is taught.
     is_shared : bool
-        Whether teacher and learner have the same rule and the same prior.
+        Whether teacher and learner have the same objects as rule and prior.
     """
 
     teacher: Rule

@@ -88,7 +88,7 @@ class BI(NativeRule):
     Notes
     -----
     Section 2.2 of the paper. If a task makes some data unavailable, the likelihood is normalised
-    over the available ones. The teacher ignores finite costs of data.
+    over the available ones. Of `moving_costs`, only infinite ones have an effect.
 
     Examples
     --------
@@ -117,10 +117,10 @@ class SCBI(NativeRule):
     """Sequential cooperative Bayesian inference: the likelihood is scaled to the belief.
 
     At belief ``theta`` the matrix is Sinkhorn-scaled to row sums one and column sums ``n theta``.
-    The teacher draws a datum from the column of the true hypothesis; the learner's new belief is
-    the datum's row. Scaling rows or columns of the matrix has no effect. If zeros make the sums
-    impossible, the scaled matrix is the limit of normalising rows and columns in turn; see
-    `scaling_blocks`.
+    The teacher draws a datum from the column of the true hypothesis, normalised; the learner's new
+    belief is the datum's row, normalised. Scaling rows or columns of the matrix has no effect. If
+    zeros make the sums impossible, the scaled matrix is the limit of normalising rows and columns
+    in turn; see `scaling_blocks`.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ class Pragmatic(NativeRule):
         if self.depth == math.inf:
             return SCBI(self.model, data_prior=self.data_prior).at_certainty(hypothesis)
         # The belief in the other hypotheses is tiny but positive. If one of them allows data that
-        # are impossible under `hypothesis`, then at depth >= 1 its teacher chooses only these data.
+        # are impossible under `hypothesis`, its column at depth >= 1 has only these data.
         logs = np.full(self.model.num_hypotheses, -_DOUBT)
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
         response = self.respond(logs)

@@ -46,10 +46,10 @@ class ScalingBlocks:
     blocks : tuple of Block
         Rows, columns and the ratio of column to row sums. A row or column with the sum zero is in
         the block that it joins as its sum tends to zero. A column is in no block if all rows in
-        which it is positive have the sum zero.
+        which it is positive have the sum zero; nor is a row that is positive only in such columns.
     support : ndarray
-        (n, m): which entries of the scaled matrix stay positive. Rows and columns with the sum zero
-        are treated as if their sum were very small.
+        (n, m): which entries of the scaled matrix stay positive. In a block, rows and columns with
+        the sum zero are treated as if their sum were very small.
     status : str
         "exact": a matrix with these sums exists and no positive entry vanishes. "limit": such a
         matrix exists, but some positive entries vanish. "infeasible": no matrix with these zeros
@@ -164,8 +164,8 @@ def explain(
     data, hypotheses
         The labels.
     words
-        What the sentence calls the share of hypotheses in the total of the column sums: for one
-        hypothesis, and for several.
+        The names of the hypotheses' share of the column sums in the sentence: for one hypothesis,
+        and for several.
     """
     unplaced = np.flatnonzero((blocks.column_labels < 0) & (column_sums > 0.0))
     if len(unplaced):

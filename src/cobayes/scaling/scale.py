@@ -57,8 +57,9 @@ class ScalingResult:
     status : str or ndarray
         "exact": the matrix has the requested sums and no positive entry vanishes. "limit": it has
         the requested sums, but some positive entries vanish. "infeasible": no matrix with these
-        zeros has these sums; the column sums are the requested sums, the row sums have the most
-        uniform possible ratios to the requested sums.
+        zeros has these sums; the column sums are the requested sums (zero for a column that is
+        positive only in rows with sum zero), the row sums have the most uniform possible ratios to
+        the requested sums.
     residual : float or ndarray
         The largest relative error of a row or column sum, measured on `matrix`.
     num_iterations : int or ndarray
@@ -165,8 +166,8 @@ def scale(
         components, the limit applies to each component.
     on_failure
         "raise" a `ConvergenceError` (an `InfeasibleError` if zeros make the sums impossible), or
-        "return" the unconverged result; for infeasible sums this is the limit of alternating
-        normalisation, which has the requested column sums.
+        "return" the result that was reached; for infeasible sums this is the limit of alternating
+        normalisation, see `InfeasibleError`.
 
     Returns
     -------

@@ -22,11 +22,11 @@ def success_bounds(
 ) -> tuple[float, float]:
     """Return the proved bounds on the success rate of two SCBI agents.
 
-    Let theta^T and theta^L be the two priors, and let both agents see the same data, drawn
-    uniformly. The teacher's belief converges to certainty about i with probability theta^T(i), the
-    learner's to certainty about j with probability theta^L(j). The success rate is the probability
-    that both converge to h, given that the teacher's belief does. The bounds hold for any joint
-    distribution of i and j.
+    Let theta^T and theta^L be the two priors. The bounds need tables without zeros and a common
+    data prior. If both agents see the same data, drawn from this data prior, the teacher's belief
+    converges to certainty about i with probability theta^T(i), the learner's to certainty about j
+    with probability theta^L(j). The success rate is the probability that both converge to h, given
+    that the teacher's belief does. The bounds hold for any joint distribution of i and j.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def frechet(taught, believed):
 def two_hypothesis_success(
     teacher_prior: Distribution, learner_prior: Distribution, hypothesis: SupportsIndex | str
 ) -> float:
-    """Return the exact success rate of two SCBI agents that share a matrix with two hypotheses.
+    """Return the exact success rate of two SCBI agents that share a positive two-column matrix.
 
     Parameters
     ----------

@@ -222,7 +222,7 @@ def coupling(
         if not rule.is_scbi:
             raise CobayesError(
                 "the coupling needs two SCBI agents; one of them follows "
-                f"{type(rule).__name__}, whose belief is not a martingale.",
+                f"{type(rule).__name__}, whose belief need not be a martingale.",
                 'use success_rate(..., method="lessons").',
             )
     model = teacher.model

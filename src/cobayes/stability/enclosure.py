@@ -11,9 +11,9 @@ the left side and never raises the right side. The gap of a leaf is its contribu
 difference of the two sides; the leaves with the widest gaps are expanded.
 
 The left side is rounded down, the right side up. Errors of the scaling are bounded, too. A computed
-scaled matrix S is the exact scaling to some belief, which follows from the column factors v of S.
-The error e is the distance of this belief from the intended one in Hilbert's projective metric. In
-a round e grows to at most e / (1 - c), where c is the smaller of two numbers. The first is
+scaled matrix S is the exact scaling to some belief, found from the column factors v of S. The
+error e is the distance of this belief from the exact one in Hilbert's projective metric. In a
+round e grows to at most e / (1 - c), where c is the smaller of two numbers. The first is
 Dobrushin's coefficient of the Markov chain A^T B from hypotheses to data and back, where A is S
 with normalised columns, and B is S with normalised rows. The second is Birkhoff's bound
 tanh(D / 4)^2, with D the largest log cross-ratio of the matrix. docs/beyond.md has the proofs.

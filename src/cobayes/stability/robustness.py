@@ -42,7 +42,8 @@ class Robustness(Result):
     rate : SuccessRate
         Success rate of the given learner.
     bounds : tuple of float
-        The `success_bounds` of the two priors, which are proved for SCBI agents.
+        The `success_bounds` of the two priors, proved for SCBI agents whose tables have no zeros
+        and who share a data prior.
     directions : ndarray
         Unit vectors: the directions in which the learner's prior was moved, (k, m).
     distances : ndarray

@@ -47,8 +47,8 @@ class Ends(NamedTuple):
     is_finished : ndarray
         Whether the teacher was sure, (num_lessons,).
     is_known : ndarray
-        Whether a learner's last belief in each hypothesis is the probability that the learner
-        converges to it, (K, num_lessons).
+        Whether the outcome is known: the teacher was sure and, if it then went on, the learner was
+        sure, too, or had excluded the hypothesis, (K, num_lessons).
     """
 
     taught: Array
@@ -117,9 +117,9 @@ def teach_until_sure(
 ) -> Ends:
     """Teach a hypothesis until the teacher is sure, and show all learners the same data.
 
-    All pairs (made by `as_agents`) have the same teacher, teacher's prior and hypothesis. If a
-    learner's belief is a martingale under the data of a teacher who is sure, the belief in the
-    hypothesis is the learner's probability of success. More data are then not needed. Two SCBI
+    All pairs have the same teacher, teacher's prior and hypothesis. If a learner's belief is a
+    martingale under the data of a teacher who is sure, the belief in the hypothesis is the
+    learner's probability of success. More data are then not needed. Two SCBI
     agents may expect different data if a table has zeros or if their data priors differ. In these
     cases the teacher continues for at most `max_rounds` more rounds, until the learner is sure,
     too, or has excluded the hypothesis.
@@ -168,8 +168,8 @@ def _teach_one_by_one(
 ) -> Ends:
     """Teach with custom rules; a learner's belief stays the same after an impossible datum.
 
-    `continued` has the position and the distribution of the data of each learner to whom a teacher
-    who is sure shows more data.
+    A teacher who is sure shows more data to the learners in `continued`: pairs of a position in
+    `rules` and the distribution of these data.
     """
     ends = np.empty((len(rules), num_lessons, priors.shape[1]))
     num_rounds = np.zeros(num_lessons, dtype=np.int64)

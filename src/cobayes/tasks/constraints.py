@@ -88,7 +88,7 @@ class Around(Task):
         return {"task": self.task}
 
     def read_state(self, content: Any) -> State:
-        """Validate a state that was read from a file, and return it."""
+        """Return a state that was read from a file, after the inner task has checked its part."""
         own, inner = content
         return own, self.task.read_state(inner)
 
@@ -398,7 +398,7 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     if not (np.isfinite(found) & (found >= np.finfo(np.float64).tiny)).all():
         raise CobayesError(
             f"products of {size} entries are out of the range of float64.",
-            "divide every column by its largest entry first, which does not change any rule.",
+            "divide every column by its largest entry first; this affects only literal='truth'.",
         )
     kept = is_possible.any(axis=1)
     labels = [" + ".join(model.data[d] for d in row) for row in members[kept]]

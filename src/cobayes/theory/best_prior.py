@@ -65,7 +65,8 @@ class DataPrior:
         SCBI's rate under this data prior, in nats per round. If `hypothesis` is None, this is the
         mean over the hypotheses whose rate is finite (infinite if no rate is finite).
     upper_bound : float
-        No data prior has a higher rate than this.
+        No data prior has a higher rate than this (a mean rate on a table with zeros: none that is
+        positive for every datum).
     uniform_rate : float
         The rate under the uniform data prior.
     model : Model
@@ -92,7 +93,7 @@ class DataPrior:
 
     @property
     def gap(self) -> float:
-        """An upper bound on how much higher the rate of another data prior can be."""
+        """How much higher the rate of another data prior can be at most; see `upper_bound`."""
         return self.upper_bound - self.rate if np.isfinite(self.rate) else 0.0
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -127,12 +128,13 @@ def best_data_prior(
         The hypothesis that is taught, by position or label (default: the mean rate of all
         hypotheses is maximised).
     tolerance
-        Stop when no data prior can be better by more than this, in nats per round.
+        The largest accepted gap, in nats per round; with zeros the final gap may be larger.
 
     Returns
     -------
     DataPrior
-        ``.data_prior`` and ``.rate``; no other data prior has a rate higher by more than ``.gap``.
+        ``.data_prior`` and ``.rate``; no other data prior has a rate higher by more than ``.gap``
+        (for mean rates on tables with zeros: no other positive data prior).
 
     Notes
     -----

@@ -144,7 +144,8 @@ def empirical_rate(
     Returns
     -------
     tuple of float
-        The rate in nats per round, and its standard error.
+        The rate in nats per round, and its standard error; infinite or NaN if the data of a lesson
+        exclude every rival (only with zeros).
 
     Notes
     -----
@@ -186,13 +187,14 @@ class PredictedRounds:
     Attributes
     ----------
     mean, std : float
-        Mean and standard deviation of the number of rounds.
+        Mean and standard deviation of the number of rounds. If the rate is not positive, both are
+        infinite, and `variance` and `overshoot` are set to zero.
     rate, variance : float
         Mean (in nats) and variance of the change per round in the log-odds against the hardest
         rival, in the limit of certainty.
     overshoot : float
-        The mean difference, in nats, between these log-odds and the log-odds of the level, in the
-        first round in which these log-odds are larger.
+        The mean excess, in nats, of these log-odds over the log-odds of the level in the first
+        round above the level.
     level : float
         The learner is sure when its belief exceeds this.
     hypothesis, rival : str
@@ -274,10 +276,10 @@ def predicted_rounds(
     In the limit of certainty the log-odds against a rival are a random walk with mean ``R`` and
     variance ``s`` per round. Let the walk start ``a`` nats below ``log(level / (1 - level))``. It
     passes this value after about ``(a + overshoot) / R`` rounds, with variance ``a s / R**3``. With
-    several rivals the learner is sure after the last passage. The mean and variance of its round
-    follow from Clark's formulas for the largest of correlated normal variables. The first rounds,
-    far from certainty, shift the mean by a number of rounds that does not grow as the level tends
-    to one; this shift is neglected. See docs/beyond.md.
+    several rivals the learner is sure in the round in which the last walk passes. The mean and
+    variance of this round follow from Clark's formulas for the largest of correlated normal
+    variables. The first rounds, far from certainty, shift the mean by a number of rounds that does
+    not grow as the level tends to one; this shift is neglected. See docs/beyond.md.
 
     Examples
     --------

@@ -142,7 +142,8 @@ def exact_rounds(
     prior
         The common prior (default: uniform); positive for the hypothesis that is taught.
     max_atoms
-        The largest number of beliefs; an error is raised if there are more.
+        The largest number of beliefs in a round, or in all rounds together if the likelihood does
+        not depend on the belief; an error is raised if there are more.
 
     Returns
     -------
@@ -152,7 +153,7 @@ def exact_rounds(
     Notes
     -----
     Iterates Psi(h), Eq. (4) of the paper, as for Figure 3 (top). Data with proportional rows lead
-    to the same posterior and are merged.
+    to the same posterior and are merged, except under custom rules.
 
     Examples
     --------
@@ -252,7 +253,7 @@ def _children(
 
 
 def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> int:
-    """Return the number of beliefs in the last round, or raise an error if it is too large."""
+    """Return the number of beliefs in the last round; raise an error if there are too many."""
     # `total` stays infinite if there are more rounds than max_atoms, or if the likelihood depends
     # on the belief and there are at least 10^300 beliefs.
     power = min(num_rounds, 10**300) * math.log10(num_data)

@@ -172,10 +172,10 @@ def check_invariants(
     theta(j) / theta(h) are constant. Under uniform data (all equally likely, whatever is true) the
     mean belief is constant, and the mean squared distance from the uniform belief never falls.
     `SCBI` has all four invariants, `BI` only the first two. A rule with a data prior is checked
-    with data from this prior instead of uniform data. On a table with zeros, data are drawn from
-    the distribution "even" of `AtomicMeasure.push_data`, which is as close to the uniform
-    distribution, or to the data prior, as the zeros allow. The second invariant is then that the
-    mean ratios never rise.
+    with data from this prior instead of uniform data. On a table with zeros, uniform data are
+    replaced by data from the distribution "even" of `AtomicMeasure.push_data`, which is as close to
+    the uniform distribution, or to the data prior, as the zeros allow. The second invariant is then
+    that the mean ratios never rise.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ MOST_NUMBERS, BLOCK_NUMBERS = 10_000_000, 400_000
 class AtomicMeasure:
     """A probability measure on the set of beliefs, with finitely many atoms.
 
-    Make a measure with `at` or `from_atoms`; every method returns a new measure.
+    Make a measure with `at` or `from_atoms`; `push`, `push_data` and `merged` return new measures.
 
     Attributes
     ----------
@@ -312,8 +312,8 @@ class AtomicMeasure:
                 f"one more round takes the measure from {num_atoms} to "
                 f"{num_atoms * model.num_data} atoms on {width} hypotheses; the limit is "
                 f"{MOST_NUMBERS:.0e} numbers in memory.",
-                "use exact_rounds, which stores no atoms; where the order of data does not matter, "
-                "use merged() after every round.",
+                "use exact_rounds for means and standard deviations; where the order of data does "
+                "not matter, use merged() after every round.",
             )
         weights, logs = [], []
         step = max(1, BLOCK_NUMBERS // model.matrix.size)
@@ -345,7 +345,10 @@ class AtomicMeasure:
 
 
 def most_rounds(num_data: int, num_hypotheses: int) -> int:
-    """Return the largest number of rounds whose sequences of data fit into one measure."""
+    """Return the largest number of rounds whose sequences of data fit into one measure.
+
+    For one datum, with which every number of rounds fits, the result is zero.
+    """
     rounds, numbers = 0, num_hypotheses
     while num_data > 1 and numbers * num_data <= MOST_NUMBERS:
         numbers *= num_data

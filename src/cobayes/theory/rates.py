@@ -61,17 +61,18 @@ def rate_of_convergence(
     hypothesis
         The hypothesis that is taught, by position or label (default: each hypothesis).
     prior
-        Only hypotheses with a positive prior are rivals (default: all). If `hypothesis` is not
-        given, hypotheses with prior zero have the rate NaN; if it is given, its prior must be
-        positive.
+        Only hypotheses with a positive prior are rivals (default: all). The prior of a given
+        `hypothesis` must be positive. If none is given, hypotheses with prior zero have the rate
+        NaN.
 
     Returns
     -------
     float or ndarray
         Nats per round: a number for one hypothesis, (m,) for all. Zero if another column is
         proportional to that of the hypothesis. Infinite if each rival is excluded by some datum
-        that is shown (only with zeros in the matrix). Negative if a literal learner that takes the
-        table as it is (``literal="truth"``, depth 0) converges to another hypothesis.
+        that is shown (only with zeros in the matrix), or if no rival has a positive prior. Negative
+        if a literal learner that takes the table as it is (``literal="truth"``, depth 0) converges
+        to another hypothesis.
 
     Notes
     -----
@@ -124,7 +125,7 @@ def relevant_hypothesis(
     -------
     int or ndarray
         The rival's position, or an array (m,) for all taught hypotheses; of equally hard rivals the
-        first.
+        first. Where the rate is infinite or NaN the result is 0 and has no meaning.
 
     Notes
     -----
