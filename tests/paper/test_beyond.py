@@ -1,5 +1,8 @@
 """The section "Beyond the paper": its pictures, numbers and claims."""
 
+import sys
+
+import numpy as np
 import pytest
 
 from cobayes.paper import beyond
@@ -47,3 +50,12 @@ def test_chosen_data_are_better_than_drawn_ones_and_than_those_for_another_learn
     found = beyond._taught_beliefs(rule, 3)
     assert (found["chosen"][1:] > found["drawn"][1:]).all()
     assert (found["chosen"] >= found["borrowed"] - 1e-12).all()
+
+
+def test_the_rounds_until_certainty_are_summed_over_all_lessons(monkeypatch):
+    # Memory for the paths of no lesson.
+    monkeypatch.setattr(sys.modules["cobayes.lessons.simulate"], "AUTOMATIC_PATHS", 10)
+    given, seed = {"part": "rounds", "case": "M_1, SCBI"}, np.random.SeedSequence(1)
+    few, many = (beyond.beyond_shard(given, seed, count) for count in (20, 40))
+    assert 1.5 * few["total"] < many["total"] < 3.0 * few["total"]
+    assert many["squares"] >= many["total"] ** 2 / 40

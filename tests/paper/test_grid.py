@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cobayes import BI, SCBI
+from cobayes import BI, SCBI, CobayesError
 from cobayes.paper import grid
 from cobayes.paper.grid import (
     READINGS,
@@ -140,11 +140,14 @@ def test_verdict_on_larger_boards_comes_from_all_readings(readings, verdict):
 
 
 def test_discounts_leave_room_for_the_shift(tmp_path):
-    context = Context("figure-6", 0.01, 1, tmp_path, settings={"shift": 0.3})
+    context = Context("figure-6", 0.01, 1, tmp_path, settings={"shift": 0.14})
     (point,) = [p for p in grid_experiment(context).points if p.name == "misjudgement"]
     discounts = np.array(point.parameters["discounts"])
-    assert discounts.min() - 0.3 > 0.0
-    assert discounts.max() + 0.3 < 1.0
+    assert discounts.min() - 0.14 > 0.0
+    assert discounts.max() + 0.14 < 1.0
+    context = Context("figure-6", 0.01, 1, tmp_path, settings={"shift": 0.2})
+    with pytest.raises(CobayesError, match=r"shift is 0.2; .* strictly between 0 and 0.15"):
+        grid_experiment(context)
 
 
 def test_boards_with_goals_all_around_start_in_the_middle():

@@ -83,7 +83,7 @@ def beliefs_shard(
     return dict(zip(COLUMNS, np.array(rows).T.copy(), strict=True))
 
 
-def random_matrix(rng: np.random.Generator, size: int = SIZE) -> Array:
+def random_matrix(rng: np.random.Generator, size: int) -> Array:
     """Return a square matrix whose columns are uniform on the simplex."""
     return rng.dirichlet(np.ones(size), size).T
 

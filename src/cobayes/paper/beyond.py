@@ -88,8 +88,7 @@ def beyond_shard(
         variance = (num_samples * slope.stderr) ** 2
         return {"total": num_samples * slope.value, "variance": variance}
     if part == "rounds":
-        rounds = _rounds_needed(*rule_of(parameters["case"]), num_samples, rng)
-        return {"total": rounds.sum(), "squares": (rounds**2).sum()}
+        return _sum_rounds(*rule_of(parameters["case"]), num_samples, rng)
     return _taught_beliefs(parameters["rule"], parameters["num_rounds"])
 
 
@@ -117,19 +116,22 @@ def predictable() -> list[str]:
     return found
 
 
-def _rounds_needed(
+def _sum_rounds(
     rule: Rule, hypothesis: int, num_lessons: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Return for each lesson the number of rounds after which the learner is first sure.
+) -> dict[str, int]:
+    """Return the sum, and the sum of squares, of the rounds until the learner is sure.
 
     For a learner who is never sure, it is the number of simulated rounds plus one.
     """
-    predicted = predicted_rounds(rule, hypothesis, level=1.0 - DOUBT)
+    level = 1.0 - DOUBT
+    predicted = predicted_rounds(rule, hypothesis, level=level)
     num_rounds = math.ceil(predicted.mean + 10.0 * predicted.std) + 50
-    lessons = simulate(rule, hypothesis, num_rounds=num_rounds, num_lessons=num_lessons, rng=rng)
-    odds = lessons.log_odds(hypothesis)
-    is_sure = odds > math.log1p(-DOUBT) - math.log(DOUBT)
-    return np.where(is_sure.any(axis=1), is_sure.argmax(axis=1), odds.shape[1]).astype(float)
+    counts = {"num_rounds": num_rounds, "num_lessons": num_lessons}
+    lessons = simulate(rule, hypothesis, **counts, level=level, keep_paths=False, rng=rng)
+    needed = lessons.rounds_needed
+    times = np.append(needed.counts, needed.num_unsure)
+    rounds = np.arange(len(times))
+    return {"total": int(times @ rounds), "squares": int(times @ rounds**2)}
 
 
 def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.validation import number_between
 from cobayes.lessons import Learner, Teacher
 from cobayes.paper.common import new_axes, words, write_section
 from cobayes.plots.house import COLORMAP, GREY, integer_ticks, line_style
@@ -114,6 +115,7 @@ READINGS = (
 def grid_experiment(context: Context) -> Experiment:
     """Return the experiment of Figure 6, which uses no random numbers."""
     shift = context.setting("shift", SHIFT)
+    number_between(shift, "shift", 0.0, 1.0 - max(TREND_DISCOUNTS))
     # The learners' discounts (the teacher's minus and plus `shift`) stay between 0.01 and 0.99.
     shifted = DISCOUNTS[(DISCOUNTS - shift > 0.01) & (DISCOUNTS + shift < 0.99)]
     given: dict[str, Any]

@@ -30,7 +30,7 @@ _LESSONS_PER_SHARD = 50_000
 
 
 def average_experiment(context: Context) -> Experiment:
-    """Return the experiment of the averages over many lessons."""
+    """Return the experiment that averages the belief in the truth over lessons."""
     default = context.count(100_000, at_least=200, quick=10_000)
     count = context.setting("num_lessons", default)
     num_rounds = context.setting("num_rounds", 12)
@@ -50,7 +50,7 @@ def average_shard(
     counts = {"num_rounds": parameters["num_rounds"], "num_lessons": num_samples}
     lessons = simulate(rule, examples[EXAMPLE].hypothesis, rng=rng, **counts)
     mean, std = lessons.mean(), lessons.std()
-    squares = (num_samples - 1) * std**2 + num_samples * mean**2
+    squares = num_samples * (std**2 + mean**2)
     return {"count": num_samples, "total": num_samples * mean, "squares": squares}
 
 

@@ -201,8 +201,9 @@ def test_success_rates_agree_with_the_coupling():
             assert abs(other.value - value) < 4.0 * noise + 1e-4
 
 
-def test_shards_consist_of_whole_batches(tmp_path):
-    context = Context("any", 0.137, 7, tmp_path / "any")
+@pytest.mark.parametrize("num_lessons", [1370, 250_000])
+def test_shards_consist_of_whole_batches(tmp_path, num_lessons):
+    context = Context("any", 1.0, 7, tmp_path / "any", settings={"num_lessons": num_lessons})
     points = [
         stability_experiment(context, case).points[0]
         for case in (FIGURE_FOUR[0], Case("disc", "M_5", "theta_1"))
@@ -211,9 +212,9 @@ def test_shards_consist_of_whole_batches(tmp_path):
         batch = point.parameters["batch"]
         assert point.num_samples % batch == 0
         assert point.samples_per_shard % batch == 0
-        assert 1370 <= point.num_samples < 1370 + batch
+        assert num_lessons <= point.num_samples < num_lessons + batch
     fast, slow = points
-    assert fast.num_shards < slow.num_shards
+    assert fast.num_shards < slow.num_shards or num_lessons > 1370
 
 
 def test_a_figure_computes_its_own_cases_and_shares_those_of_another(tmp_path):

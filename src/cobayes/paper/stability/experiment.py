@@ -178,7 +178,7 @@ def stability_experiment(context: Context, case: Case) -> Experiment:
     num_batches = -(-effort.num_lessons // batch)
     rounds = _ROUNDS_TIMES_RATE / float(rate_of_convergence(case.model, 0))
     seconds = len(learners) * rounds * _SECONDS_PER_ROUND[case.model.num_hypotheses]
-    wanted = min(_MOST_PER_SHARD, max(batch, int(_SHARD_SECONDS / seconds)))
+    wanted = max(batch, min(_MOST_PER_SHARD, int(_SHARD_SECONDS / seconds)))
     # Shards consist of whole batches; all shards but the last have the same size.
     num_shards = -(-num_batches // (wanted // batch))
     parameters = {

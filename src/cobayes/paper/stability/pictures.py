@@ -356,7 +356,7 @@ def _dot_area(width: float, num_points: int) -> float:
 def _tick(bar: Any, most: int) -> None:
     """Put ticks on a colour bar in at most `most` equal steps, from its upper end down."""
     low, high = bar.mappable.get_clim()
-    step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2) if (high - low) / step <= most)
+    step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if (high - low) / step <= most)
     bar.set_ticks(np.arange(high, low - 1e-9, -step))
     bar.outline.set_visible(False)
 
