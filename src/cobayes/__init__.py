@@ -1,7 +1,7 @@
 """Sequential Cooperative Bayesian Inference (SCBI).
 
-``__init__.pyi`` lists the most common names and the modules that contain all others. A module is
-loaded when one of its names is first used, so that ``import cobayes`` is fast.
+``__init__.pyi`` lists the most common names, and modules with further names. A module is loaded
+when one of its names is first used, so that ``import cobayes`` is fast.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """The most common names; the package reads this file to find the module of each name.
 
-All other names are in the modules below.
+Most other names are in the modules below.
 """
 
 from . import conjecture as conjecture

@@ -33,7 +33,7 @@ def freeze(result: Any) -> None:
 
 
 class Result:
-    """A frozen dataclass that can be written as JSON and read again."""
+    """The base of frozen dataclasses that can be written as JSON and read again."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return fields and properties as values that JSON can represent; see `from_dict`."""
@@ -106,7 +106,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """Return a share as "99.5 %", with more digits if it would be rounded to 0 or 100 %."""
+    """Return a share as "99.5 %"; a share between 0 and 1 is never shown as 0 or 100 %."""
     for places in range(digits, digits + 4):
         text = f"{100.0 * share:.{places}f}"
         if share in (0.0, 1.0) or float(text) not in (0.0, 100.0):

@@ -63,7 +63,7 @@ def set_num_threads(count: int | None) -> None:
     >>> cb.set_num_threads(1)
     >>> cb.num_threads()
     1
-    >>> cb.set_num_threads(None)  # all cores again
+    >>> cb.set_num_threads(None)  # the default again
     """
     global _chosen
     if count is not None:

@@ -41,7 +41,7 @@ class CobayesError(ValueError):
 
 
 class ConvergenceError(CobayesError):
-    """A computation did not reach its tolerance; for a scaling, the unconverged result is kept.
+    """A computation did not reach its tolerance; `scale` keeps the unconverged result.
 
     Attributes
     ----------

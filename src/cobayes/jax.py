@@ -33,13 +33,14 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
     """Return a matrix scaled to given row and column sums, as in ``cobayes.scale(...).matrix``.
 
     The derivative follows from the implicit function theorem: it needs one linear system with as
-    many unknowns as there are columns. Zero entries stay zero. It is an error if no matrix with
-    these zeros has the given sums. In single precision, JAX's default, the result is float32.
+    many unknowns as there are columns. Zero entries are constants: they stay zero, and
+    derivatives with respect to them are zero. It is an error if no matrix with these zeros has the
+    given sums. In single precision, JAX's default, the result is float32.
 
     Parameters
     ----------
     matrix
-        (n, m), not negative: an array, nested lists or a `Model`.
+        (n, m), not negative: an array, nested lists, a `Model` or an example.
     row_sums, column_sums
         (n,) and (m,); by default 1 for each row, and the same sum for all columns. The column sums
         are rescaled to the total of the row sums.
@@ -67,10 +68,12 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
 def posteriors(matrix: Any, belief: Any) -> jax.Array:
     """Return an SCBI learner's belief after each possible datum; see ``cobayes.SCBI.posteriors``.
 
+    Unlike that method, this function raises an error if zeros make the sums impossible.
+
     Parameters
     ----------
     matrix
-        (n, m), data by hypotheses: an array, nested lists or a `Model`.
+        (n, m), data by hypotheses: an array, nested lists, a `Model` or an example.
     belief
         (m,): the learner's belief before the datum, positive.
 

@@ -44,8 +44,8 @@ class Model(Task):
     Parameters
     ----------
     matrix
-        An array, DataFrame, DataArray or `Model` of shape (n, m). Entries are finite and >= 0;
-        every row and every column has a positive entry.
+        An array, DataFrame, DataArray, sparse matrix, `Model` or example, or the path of a file;
+        shape (n, m). Entries are finite and >= 0; every row and column has a positive entry.
     data
         Labels of the n rows (default: those of `matrix`, else "0", "1", ...).
     hypotheses
@@ -120,8 +120,8 @@ class Model(Task):
         Parameters
         ----------
         values
-            Non-negative numbers in the order of the labels, or a mapping or Series from label to
-            number. A sum within 1e-3 of one is attributed to rounding, and the values are
+            Non-negative numbers in the order of the labels, or by label in a mapping, Series or
+            DataArray. A sum within 1e-3 of one is attributed to rounding, and the values are
             renormalised.
         over
             "hypothesis" or "datum".

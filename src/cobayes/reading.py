@@ -46,8 +46,8 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     are recognised. If the separator is not a comma, 0,25 is read as 0.25. A first column of numbers
     is a hypothesis, unless its heading is empty or "datum". JSON (``.json``) contains ``{"matrix":
     [[...]], "data": [...], "hypotheses": [...]}`` (the labels may be missing), a list of rows, or
-    the output of pandas with ``orient="split"``. In Parquet (``.parquet``) the index contains
-    the labels of the data.
+    the output of pandas with ``orient="split"``. In Parquet (``.parquet``) the index, or else a
+    first column of text, contains the labels of the data.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def _read_parquet(file: Path) -> Cells:
 
 
 def _require_small(file: Path, opened: Any) -> None:
-    """Raise an error if a Parquet file would need too much memory.
+    """Raise an error if a Parquet file has nested columns or would need too much memory.
 
     The sizes come from the file's metadata; the size of the texts is checked again after reading.
     """

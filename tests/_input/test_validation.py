@@ -67,7 +67,7 @@ def test_the_error_about_an_unknown_choice_lists_the_known_ones(value):
     [
         (3, "names is 3; expected a list of names."),
         (object, "names is of type type; expected a list of names."),
-        (["a", 3], "names holds 3; expected names only."),
+        (["a", 3], "an item of names is 3; expected only names."),
         (["a"], "names has 1 items; expected at least 2."),
     ],
 )

@@ -102,7 +102,7 @@ def find(value: Any, labels: Sequence[str], kind: str) -> int:
 
 
 def suggest(value: object, names: Sequence[str]) -> str:
-    """Return a hint about an unknown name: the most similar known name, if any, and all names."""
+    """Return a hint about an unknown name: a similar known name, if any, and up to 20 names."""
     choice = f"choose one of: {shorten(names, 20)}."
     folded = {name.casefold(): name for name in reversed(names)}
     text = str(value)[:200].casefold()

@@ -135,7 +135,7 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
     Parameters
     ----------
     values
-        Anything that NumPy can convert. Masked, complex and text entries are errors.
+        Anything that NumPy can convert. Masked or complex entries, and arrays of text, are errors.
     copy
         Whether the result must have its own memory.
     name

@@ -85,8 +85,8 @@ def find_delimiter(text: str, expected: str) -> tuple[str, str, int]:
     of these that applies:
 
     - a tab, if a tab is expected and the text has one;
-    - a semicolon, if the first line has k > 0 semicolons and every other line has k or k + 1 (a
-      first line with one less has no cell above the labels of the data);
+    - a semicolon, if the first line has k > 0 semicolons and every other line has k or k + 1
+      (k + 1: the first line has no cell above the labels of the data);
     - a comma, a tab or a semicolon, tried in this order, if the first line has one;
     - the expected separator.
     """

@@ -97,7 +97,7 @@ def items(
     found = list(values)
     for value in found:
         if not isinstance(value, kind):
-            raise CobayesError(f"{name} holds {_shown(value)}; expected {expected} only.")
+            raise CobayesError(f"an item of {name} is {_shown(value)}; expected only {expected}.")
     if len(found) < least:
         raise CobayesError(f"{name} has {len(found)} items; expected at least {least}.")
     return found
@@ -142,7 +142,7 @@ def generator(rng: Any = None) -> np.random.Generator:
 def seed_of(rng: Any) -> int:
     """Return 64 random bits, the seed of a call of the native core.
 
-    A seed or a SeedSequence gives the same bits in every call; a Generator gives new bits.
+    A seed or a SeedSequence gives the same bits in every call; any other `rng` gives new bits.
     """
     return int(generator(rng).integers(2**64, dtype=np.uint64))
 

@@ -135,9 +135,9 @@ def plot_belief_bars(
 ) -> Axes:
     """Draw the learner's belief after every round as a stacked bar.
 
-    The taught hypothesis is the lowest part of each bar, in blue; the datum that was shown is
-    written below the bar. With more than 12 hypotheses, those with the lowest beliefs are drawn as
-    one part.
+    For a lesson, the taught hypothesis is the lowest part of each bar, in blue. Data are written
+    below the bars if they are known. With more than 12 hypotheses, those with the lowest beliefs
+    are drawn as one part.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def plot_belief_curves(
         A lesson, a list of lessons, or a mapping from legend names to lessons. Instead of a
         lesson, an array of beliefs of shape (rounds + 1, m) is accepted, too.
     hypothesis
-        Draw the belief in this hypothesis (default: the taught hypothesis).
+        Draw the belief in this hypothesis (default: the taught one; required for arrays).
     log
         Draw 1 - belief on a logarithmic axis, on which exponential convergence is a straight
         line.
@@ -345,7 +345,7 @@ def _named_traces(lessons: Any) -> dict[str, Trace]:
 
 
 def _first_number(lessons: Any) -> Any:
-    """Return the entry [0][0]: a number in one array of beliefs, a list in several arrays."""
+    """Return the entry [0][0]: a number for one array of beliefs, a row for a list of arrays."""
     try:
         return lessons[0][0]
     except (TypeError, IndexError, KeyError):

@@ -123,7 +123,7 @@ def _read_ensembles(ensembles: Any) -> list[Ensemble]:
 def _finish(ax: Axes, value_label: str) -> None:
     """Label a picture of a probability by round, and add its legend.
 
-    The x axis ends soon after the last round in which a curve differs from its final value.
+    The x axis leaves out the last rounds if no curve changes there and they are over a fifth.
     """
     ax.set(xlabel="round", ylabel=value_label, ylim=(0.0, 1.02))
     integer_ticks(ax)

@@ -29,7 +29,7 @@ RULE_STYLES = {
     "SCBI": {"color": BLUE, "linestyle": "-", "marker": "o"},
     "BI": {"color": VERMILION, "linestyle": "--", "marker": "s"},
 }
-"""Colour, line and marker of each rule."""
+"""Colour, line and marker of SCBI and BI; other rules use `OTHER_STYLES`."""
 
 OTHER_STYLES = (
     {"color": GREEN, "linestyle": "-.", "marker": "^"},

@@ -107,7 +107,8 @@ def plot_scaling(
 
     Notes
     -----
-    Section 2.2: M^<n theta> has row sums one and column sums n theta, for n data.
+    Section 2.2: for a positive matrix with n data, M^<n theta> has row sums one and column sums
+    n theta.
 
     Examples
     --------

@@ -219,7 +219,7 @@ def plot_recovery(
 
 
 def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
-    """Draw a table of how often each true depth was estimated as each depth.
+    """Draw a table with the shares of the estimated depths for each true depth.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
 def plot_shrinkage(
     group: GroupFit, parameter: str = "rationality", *, ax: Axes | None = None
 ) -> Axes:
-    """Draw the estimates of people in a group against the separate estimates of each person.
+    """Draw each person's estimate in the group against the person's separate estimate.
 
     If the responses of a person carry little information, the estimate in the group is closer to
     the group's median than the separate maximum-likelihood estimate is.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = None) -> Axes:
-    """Draw the success rates, ± 2 standard errors, in the most dangerous directions.
+    """Draw the lowest success rates, ± 2 standard errors, and their directions.
 
     A direction is one in which `robustness` moved the learner's prior.
 

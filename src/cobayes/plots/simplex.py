@@ -192,8 +192,8 @@ def plot_simplex_path(
 ) -> Axes:
     """Draw the learner's belief as a path through the triangle of three hypotheses.
 
-    The prior is a ring, the last belief a filled marker, and a star marks the taught corner. A
-    second call with the same Axes and ``frame=False`` draws another lesson over the first.
+    The prior is a ring, the last belief a filled marker; for a lesson, a star marks the taught
+    hypothesis. A second call with the same Axes and ``frame=False`` adds another lesson.
 
     Parameters
     ----------

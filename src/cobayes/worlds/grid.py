@@ -55,10 +55,10 @@ class GridWorld(World):
     start
         The square on which a walk starts.
     goals
-        The candidate goals: a mapping from label to square; or a list of squares, which
-        get the labels A, B, C, ...
+        The candidate goals: a mapping from label to square; or a list of squares, which get the
+        labels A, B, C, ... (G1, G2, ... if there are more than 26).
     discount
-        Between 0 and 1: a square that is k moves from the goal has the value
+        Between 0 and 1: without slips, a square that is k moves from the goal has the value
         ``reward * discount**k``.
     walls
         Squares that cannot be entered.
@@ -133,9 +133,9 @@ class GridWorld(World):
         discount
             gamma in the paper.
         width
-            The number of columns. The paper's drawing has 3 rows of 7 squares, with a blue area
-            of 2 x 5; its text says "3 x 5". With 5 and with 7 columns, the matrices near the start
-            differ only by the scaling of columns: the paper's results do not depend on the width.
+            The number of columns. The paper draws 3 rows of 7 squares, with a blue area of 2 x 5,
+            but writes "3 x 5". With 5 and with 7 columns, the matrices near the start differ only
+            by the scaling of columns: the paper's results do not depend on the width.
         """
         return cls.with_goals_on_top(width, 3, 2, discount)
 

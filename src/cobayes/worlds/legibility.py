@@ -45,7 +45,7 @@ def plan_walk(
     extra_moves: int = 0,
     beam_width: int = 20_000,
 ) -> Lesson:
-    """Plan a walker's most probable walk to its goal.
+    """Plan a walker's most probable walk to its goal, by default among the shortest walks.
 
     With `SCBI` the plan is cooperative: no walk of the same length to the goal leads to a higher
     belief of the watcher in this goal. With `BI` the plan is literal: it depends only on the values

@@ -37,7 +37,7 @@ class TabularWorld(World):
     start
         The state in which a walk starts.
     goals
-        A mapping from the label of a goal to its state or states; or a list of states.
+        A mapping from the label of a goal to its state or list of states; or a list of states.
     discount
         Between 0 and 1; see `World`.
     actions
@@ -94,7 +94,7 @@ class TabularWorld(World):
         super().__init__(states, as_state(start), labels, places, outcomes, discount, reward)
 
     def settings(self) -> dict[str, Any]:
-        """Return the constructor's arguments by name, with the table."""
+        """Return the constructor's arguments by name, the table as lists; see `from_settings`."""
         moves = range(len(self.action_labels))
         return {
             "table": [
@@ -209,9 +209,9 @@ def world_from_gymnasium(
 
     Notes
     -----
-    Rewards of the environment are not used: a goal has the value one, and a state that is k moves
-    from it the value ``discount**k``, as in the paper. A state that ends an episode without being a
-    goal, such as a hole in the ice, has a tiny positive value; see `World`.
+    The environment's rewards and ends of episodes are not used. The value of a state is the best
+    expected value of ``discount**k``, where k is the number of moves to the goal. A state that
+    cannot reach the goal, such as a hole in the ice, has a tiny positive value; see `World`.
     """
     if isinstance(env, str):
         gymnasium = import_optional("gymnasium", "worlds", "an environment")

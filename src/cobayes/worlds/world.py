@@ -63,8 +63,8 @@ class World(Task):
         Two arrays of shape (states, actions, outcomes): the positions of the next states, and
         their probabilities.
     discount
-        Between 0 and 1: a state that is k moves from the goal has the value
-        ``reward * discount**k``.
+        Between 0 and 1. If every move has one outcome, a state that is k moves from the goal has
+        the value ``reward * discount**k``.
     reward
         The value of a goal, positive.
 
@@ -122,7 +122,7 @@ class World(Task):
 
     @property
     def is_certain(self) -> bool:
-        """Whether every move leads to one state."""
+        """Whether every move has one outcome."""
         return self.outcomes[0].shape[2] == 1
 
     def state_position(self, state: State) -> int:
