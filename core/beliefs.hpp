@@ -11,9 +11,6 @@ inline constexpr int W = 8;  // the widest vector, AVX-512
 inline constexpr double UNIT = 0x1p-512, INVERSE_UNIT = 0x1p512;  // one shift
 // 512 log 2 in two parts: products of the first part with shifts up to 2**21 are exact.
 inline constexpr double UNIT_LOG = 0x1.62e42feep8, UNIT_LOG_REST = 0x1.a39ef35793c76p-24;
-// Solvers replace smaller beliefs by this value, so that no zeros or denormal numbers occur. This changes the factors by less than
-// their rounding error: the relative influence of one column's belief on any factor is at most about the belief itself.
-inline constexpr double FLOOR = 0x1p-300;
 
 // `width` numbers for each of `size` lessons; number j of lesson k is at(k)[j * W].
 struct Grid {

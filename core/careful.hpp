@@ -43,8 +43,8 @@ class Careful {
   // Solve problem k, starting from w = 1.
   void solve(Scalings& s, int k) {
     for (int j = 0; j < m; ++j) c[j] = s.column_sum.at(k)[j * W], w[j] = 1.0;
-    const int allowed = p.max_iterations - s.iterations[k];
-    s.error[k] = iterate(allowed < MAX_CAREFUL_STEPS ? allowed : MAX_CAREFUL_STEPS);
+    allowed = p.max_iterations - s.iterations[k];
+    s.error[k] = iterate();
     s.iterations[k] += num_steps;
     for (int j = 0; j < m; ++j) s.factor.at(k)[j * W] = w[j];
     for (int i = 0; i < n; ++i) s.row.at(k)[i * W] = u[i];
@@ -54,14 +54,14 @@ class Careful {
  private:
   static constexpr double INFINITE = __builtin_inf();
 
-  double iterate(int max_steps) {
+  double iterate() {
     int pinned = 0;
     double length = INFINITE;
     for (int j = 1; j < m; ++j) pinned = c[j] > c[pinned] ? j : pinned;
     num_steps = 0;
     measure();
     sweep();
-    while (num_steps < max_steps && !is_stopped()) {
+    while (num_steps < allowed && num_steps < MAX_CAREFUL_STEPS && !is_stopped()) {
       ++num_steps;
       fill_chain();
       for (int j = 0; j < m; ++j) right[j] = -errors[j];
@@ -79,7 +79,7 @@ class Careful {
         is_taken = slope_along() <= 0.5 * magnitude(slope) || length <= p.tolerance;
       }
       if (!is_taken) sweep();  // the slope is rounding error: only columns with tiny sums may still have the wrong sum
-      if (length <= p.tolerance) return larger(larger(length, balance_levels(max_steps)), ROUNDING);
+      if (length <= p.tolerance) return larger(larger(length, balance_levels()), ROUNDING);
     }
     return INFINITE;
   }
@@ -180,13 +180,13 @@ class Careful {
 
   // Balance groups of columns: first groups whose rows and columns have equal totals, then groups that are coupled too weakly for Newton's
   // method, from stronger to weaker couplings. Return the error.
-  double balance_levels(int max_steps) {
+  double balance_levels() {
     fill_chain();
     double error = 0;
     for (double coupling = TIED_COUPLING; coupling > 0;) {
       const int count = find_groups(coupling);
       if (count == 1) break;
-      error = larger(error, balance_groups(count, coupling == TIED_COUPLING, max_steps));
+      error = larger(error, balance_groups(count, coupling == TIED_COUPLING));
       coupling = coupling == TIED_COUPLING ? WEAKEST_COUPLING : coupling * NEXT_LEVEL;
     }
     return error;
@@ -213,7 +213,7 @@ class Careful {
   // Multiply the factors of each group of columns by a common number, until the group's inflow equals its outflow. The balance
   // of a group: its row sums minus its column sums, plus flows from and minus flows to other groups; flows inside it cancel. With
   // `only_ties`, change factors only if in some group the totals of rows and columns differ by rounding alone.
-  double balance_groups(int count, bool only_ties, int max_steps) {
+  double balance_groups(int count, bool only_ties) {
     Array<Twofold> base(count);
     Array<double> size(count), across(size_t(count) * count);
     Array<int> row_group(n);
@@ -231,7 +231,7 @@ class Careful {
     }
     if (only_ties && !has_ties) return 0;
     double length = INFINITE;
-    for (int taken = 0; taken < max_steps && !(length <= p.tolerance); ++taken, ++num_steps) {
+    for (int taken = 0; taken < MAX_CAREFUL_STEPS && num_steps < allowed && !(length <= p.tolerance); ++taken, ++num_steps) {
       across.assign(size_t(count) * count, 0.0);
       for (int i = 0; i < n; ++i) {
         fill_row(i);
@@ -257,7 +257,7 @@ class Careful {
   }
 
   const Problem& p;
-  int n, m, num_steps = 0;
+  int n, m, num_steps = 0, allowed = 0;
   Array<double> c, w, u, errors, step, start, given, right, diagonal, chain;
   Array<Twofold> flows;
   Array<int> order, group;

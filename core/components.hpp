@@ -116,7 +116,7 @@ class Scaler {
       double* c = &target[part.columns];
       double most = c[0];
       for (int j = 1; j < part.k; ++j) most = larger(most, c[j]);
-      for (int j = 0; j < part.k; ++j) c[j] = larger(FLOOR, c[j] / most);
+      for (int j = 0; j < part.k; ++j) c[j] = larger(p.floor(), c[j] / most);
       for (int i = 0; i < part.h; ++i) target[part.rows + i] /= most;
       parts.push(part);
     }
@@ -126,7 +126,7 @@ class Scaler {
     if (whole.size() == 0) return;
     together.resize(p, int(whole.size()));
     for (int k = 0; k < together.size; ++k)
-      for (int j = 0; j < p.m; ++j) together.column_sum.at(k)[j * W] = larger(p.n * FLOOR, s.column_sum.at(whole[k])[j * W]);
+      for (int j = 0; j < p.m; ++j) together.column_sum.at(k)[j * W] = larger(p.n * p.floor(), s.column_sum.at(whole[k])[j * W]);
     core::CORE_ISA::solve(p, together);
     for (int k = 0; k < together.size; ++k) {
       const int to = whole[k];

@@ -108,14 +108,13 @@ struct Question {
   int iterations;              // the largest number of iterations of a response
 };
 
-// The status of a scaling. With BAD_ENTRY and BAD_SUMS nothing is scaled; only `columns` and `report` are valid.
+// The status of a scaling. With OUT_OF_RANGE, BAD_ENTRY and BAD_SUMS nothing is scaled; only `columns` and `report` are valid.
 inline constexpr double EXACT = 0, LIMIT = 1, INFEASIBLE = 2, OUT_OF_RANGE = 3, BAD_ENTRY = 4, BAD_SUMS = 5;
 
 // Scale one table to `size` different sets of column sums.
 struct ScalingJob {
   int n, m, size;
   const double *matrix, *row_sums, *column_sums;  // (n, m); (n,) or null: ones; (size, m) or null: all equal
-  size_t column_stride;                           // m, or 0 if all problems have the same column sums
   double tolerance;
   int max_iterations;
   double *scaled, *row_scaling;                   // (size, n, m), (size, n)

@@ -165,7 +165,7 @@ bool prepare(const ScalingJob& job, bool is_fine) {
   const double total = total_of(job.rows, n);
   for (int k = 0; k < job.size; ++k) {
     double *columns = job.columns + size_t(k) * m, *report = job.report + 4 * k;
-    for (int j = 0; j < m; ++j) columns[j] = job.column_sums ? job.column_sums[k * job.column_stride + j] : total / m;
+    for (int j = 0; j < m; ++j) columns[j] = job.column_sums ? job.column_sums[size_t(k) * m + j] : total / m;
     const double own = total_of(columns, m), gap = magnitude(own / total - 1.0);
     report[0] = report[1] = __builtin_inf(), report[2] = 0.0;
     report[3] = !is_fine ? BAD_ENTRY : !(gap <= SUM_SLACK) ? BAD_SUMS : EXACT;
@@ -194,13 +194,14 @@ void scale(const ScalingJob& job, const Stop& stop) {
   for (int k = 0; k < job.size; ++k)
     for (int j = 0; j < m; ++j) {
       const double c = job.report[4 * k + 3] == EXACT ? job.columns[size_t(k) * m + j] / unit : 1.0;
-      scaler.s.column_sum.at(k)[j * W] = scaler.has_labels ? c : larger(n * FLOOR, c);
+      scaler.s.column_sum.at(k)[j * W] = scaler.has_labels ? c : larger(n * problem.floor(), c);
     }
   if (problem.is_representable) scaler.solve(nullptr, 0);
   Array<double> totals(m), weights(m), sums(n), kept(m);
   for (int k = 0; k < job.size && !is_stopped(); ++k) {
     double *out = job.scaled + size_t(k) * n * m, *targets = job.rows + size_t(k) * n, *report = job.report + 4 * k;
     const double *u = scaler.s.row.at(k), *w = scaler.s.factor.at(k), *c = job.columns + size_t(k) * m;
+    if (!problem.is_representable && report[3] == EXACT) report[3] = OUT_OF_RANGE;
     if (report[3] != EXACT) continue;
     double residual = 0.0;
     for (int j = 0; j < m; ++j) totals[j] = 0.0, weights[j] = w[j * W] * c[j];
@@ -229,7 +230,7 @@ void scale(const ScalingJob& job, const Stop& stop) {
       job.factors[size_t(k) * m + j] = factor, job.column_scaling[size_t(k) * m + j] = factor * c[j];
     }
     report[0] = scaler.s.error[k], report[1] = residual, report[2] = scaler.s.iterations[k];
-    report[3] = !problem.is_representable ? OUT_OF_RANGE : scaler.has_labels ? scaler.status[k] : EXACT;
+    report[3] = scaler.has_labels ? scaler.status[k] : EXACT;
   }
 }
 

@@ -146,12 +146,13 @@ class Follower {
   void posterior(int k, int datum, double* belief) const {
     const double *entry = responses.table + size_t(datum) * m, *weight = evidence.get();
     double total = 0.0;
+    bool is_tiny = false;  // whether a product has lost digits
     if (responses.own[k] < 0 && !has_shifts && responses.row.at(k)[datum * W] > 0.0) {
-      for (int j = 0; j < m; ++j) belief[j] = entry[j] * weight[j];
+      for (int j = 0; j < m; ++j) belief[j] = entry[j] * weight[j], is_tiny |= belief[j] < 0x1p-700 && entry[j] > 0.0 && weight[j] > 0.0;
       for (int j = 0; j < m && responses.has_labels; ++j) belief[j] = responses.survives(k, datum, j) ? belief[j] : 0.0;
       for (int j = 0; j < m; ++j) total += belief[j];
     }
-    if (total > 0x1p-300 && total < 0x1p300) {
+    if (total > 0x1p-300 && total < 0x1p300 && !is_tiny) {
       for (int j = 0; j < m; ++j) belief[j] /= total;
       return;
     }

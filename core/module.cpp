@@ -211,7 +211,6 @@ static nb::tuple scale(In<3> matrices, std::optional<In<2>> row_sums, std::optio
     job.matrix = matrices.data() + (size == 1 ? 0 : from * n * m);
     job.row_sums = row_sums ? row_sums->data() + (num_rows == 1 ? 0 : from * n) : nullptr;
     job.column_sums = column_sums ? column_sums->data() + (num_columns == 1 ? 0 : from * m) : nullptr;
-    job.column_stride = num_columns == 1 ? 0 : m;
     job.tolerance = tolerance, job.max_iterations = int(std::min<int64_t>(max_iterations, 1 << 30));
     job.scaled = scaled.data() + from * n * m, job.row_scaling = row_scaling.data() + from * n;
     job.column_scaling = column_scaling.data() + from * m, job.factors = factors.data() + from * m;

@@ -165,7 +165,7 @@ void solve_few_columns(const Problem& problem, Scalings& s) {
       const int at = first + v * NATIVE;
       double* sums = s.column_sum.at(at);
       for (int lane = s.size - at; lane < NATIVE; ++lane)  // spare lanes: a copy of the vector's first problem
-        if (lane > 0) for (int j = 0; j < M; ++j) sums[j * W + lane] = sums[j * W];
+        for (int j = 0; j < M; ++j) sums[j * W + lane] = sums[j * W];
       for (int j = 0; j < M; ++j) c[v][j] = load(sums + j * W), w[v][j] = broadcast(1.0);
       lanes.sweep(c[v], w[v], nullptr, W);
       state[v] = NewtonState{};

@@ -94,7 +94,7 @@ class Probe : SideBySide<L> {
       const double delta = 1.0 - least[lane] + NOISE;
       const double error = delta < 1.0 ? last_change(problems[lane]) * 2.0 * delta / (1.0 - delta) : __builtin_inf();
       farthest[problems[lane]] = int(far[lane]);
-      if (error <= p.tolerance) s->error[problems[lane]] = error; else open.push(problems[lane]);
+      if (error <= p.tolerance) s->error[problems[lane]] = larger(error, ROUNDING); else open.push(problems[lane]);
     }
   }
 

@@ -15,7 +15,7 @@ inline constexpr double SMALLEST = 1e-70, LARGEST = 1e70;
 // columns shares little mass with the others. The inverse of the ratio, at most 1000, multiplies the rounding errors of 1e-16, so that
 // errors stay below the default tolerance 1e-12.
 inline constexpr double WEAK_COUPLING = 1e-3;
-inline constexpr double ROUNDING = 1e-15;  // rounding of a factor, 5 last-place units; error estimates are at least this (not in probe.hpp)
+inline constexpr double ROUNDING = 1e-15;  // rounding of a factor, 5 last-place units; error estimates are at least this
 
 // Points to the flag of the call that this thread works for. Ctrl-C sets the flag; long loops check it.
 inline thread_local const std::atomic<bool>* stop_flag = nullptr;
@@ -59,13 +59,18 @@ struct TableScan {
   }
 };
 
+// Solvers replace column sums below n * FLOOR * (the smallest row sum) by this value, so that no zeros or denormal numbers occur. This
+// changes the factors by less than their rounding error: the relative influence of column j on u_i is at most c_j / r_i.
+inline constexpr double FLOOR = 0x1p-300;
+
 struct Problem {
   int n = 0, m = 0;
-  double tolerance = 1e-12, least_row_sum = 1.0;
+  double tolerance = 1e-12;
+  double least_row_sum = 1.0;        // the smallest positive row sum, or 1 if that is smaller
   double total = 0.0;                // of the row sums
   int max_iterations = 100000;
   bool has_zeros = false, is_representable = true;
-  bool is_extreme = false;           // an entry > 0 outside SMALLEST..LARGEST, or a row sum (even 0) below SMALLEST; factors may overflow
+  bool is_extreme = false;           // an entry > 0 outside SMALLEST..LARGEST, or a row sum > 0 below SMALLEST; factors may overflow
   const double* matrix;              // balanced, (n, m): the given table if it needs no balancing
   Array<double> transposed;          // (m, n)
   Array<double> row_sums;            // (n,); empty: ones
@@ -75,7 +80,7 @@ struct Problem {
       : n(n), m(m), tolerance(tolerance), has_zeros(scan.has_zeros), matrix(given) {
     if (sums) row_sums.append(sums, n);
     for (int i = 0; i < n; ++i) total += row_sum(i);
-    for (int i = 0; sums && i < n; ++i) has_zeros |= sums[i] == 0.0, least_row_sum = smaller(least_row_sum, sums[i]);
+    for (int i = 0; sums && i < n; ++i) has_zeros |= sums[i] == 0.0, least_row_sum = sums[i] > 0.0 ? smaller(least_row_sum, sums[i]) : least_row_sum;
     is_extreme = least_row_sum < SMALLEST;
     row_unit.assign(n, 0), column_unit.assign(m, 0);
     if (!(scan.low >= SMALLEST && scan.high <= LARGEST)) balance();
@@ -88,6 +93,7 @@ struct Problem {
   Problem(const double* given, const double* sums, int n, int m, double tolerance)
       : Problem(given, TableScan(given, n, m), sums, n, m, tolerance) {}
 
+  double floor() const { return FLOOR * least_row_sum; }  // of a column sum divided by n
   double row_sum(int i) const { return row_sums.size() ? row_sums[i] : 1.0; }
   const double* row(int i) const { return matrix + size_t(i) * m; }
 

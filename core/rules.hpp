@@ -257,6 +257,7 @@ class Cooperation final : public Rule {
     scaler.resize(count, gone.sets);
     Scalings& s = scaler.s;
     sets.clear();
+    const Vec floor = broadcast(p.floor());
     for (int a = 0; a < count && !asks_all; ++a) copy(beliefs.mantissa, asked[a], s.column_sum, a, beliefs.shift.at(asked[a]));
     for (int a = 0; a < count && gone.sets; ++a) sets.append(gone.sets + size_t(asked[a]) * gone.words, gone.words);
     for (int a = 0; a < count; a += NATIVE) {
@@ -265,10 +266,14 @@ class Cooperation final : public Rule {
       double* sums = s.column_sum.at(a);
       for (int j = 0; j < p.m * W; j += W) {
         const Vec belief = shift ? as_number(load(x + j), load(shift + j)) : load(x + j);
-        store(sums + j, p.n * (labels ? belief : larger(broadcast(FLOOR), belief)));
+        store(sums + j, p.n * (labels ? belief : larger(floor, belief)));
       }
     }
     scaler.solve(gone.sets ? sets.get() : nullptr, gone.words);
+    // Beliefs with a shift were taken as zero, which is wrong beside a data prior that is about as small.
+    for (int a = 0; a < count && !labels && p.least_row_sum < LEAST_ROW_SUM; ++a)
+      for (int j = 0; j < p.m; ++j)
+        if (beliefs.shift.at(asked[a])[j * W] > 0.0) s.error[a] = __builtin_inf();
     if (asks_all && !labels && out.row.values.size() == s.row.values.size()) {
       out.row.values.swap(s.row.values), out.column.values.swap(s.factor.values);
       for (int k = 0; k < count; ++k) out.error[k] = s.error[k], out.iterations[k] = s.iterations[k];
@@ -290,6 +295,7 @@ class Cooperation final : public Rule {
     for (int j = 0; j < from.width * W; j += W) target[j] = shift ? as_number(source[j], shift[j]) : source[j];
   }
 
+  static constexpr double LEAST_ROW_SUM = 0x1p-460;  // beliefs with a shift, below 2^-512, are less than 2^-52 of this
   const Problem& p;
   Scaler scaler;
   Array<double> logs;

@@ -29,7 +29,7 @@ inline void share_certain(const Problem& problem, Scalings& s) {
       int& known = first[int(column[lane])];
       if (known < 0) known = at + lane;
       s.same[at + lane] = known;
-      for (int j = 0; j < m; ++j) c[j * W + lane] = j == int(column[lane]) ? problem.total : n * FLOOR;
+      for (int j = 0; j < m; ++j) c[j * W + lane] = j == int(column[lane]) ? problem.total : n * problem.floor();
     }
   }
 }

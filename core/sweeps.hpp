@@ -110,7 +110,7 @@ class Sweeps : SideBySide<L> {
       c[j * L + lane] = own, w[j * L + lane] = factor, weight[j * L + lane] = factor * own;
     }
     task[lane] = k, largest[lane] = most;
-    active[lane] = 1.0, age[lane] = sweeps[lane] = 0.0, rate_now[lane] = rate[k], bound[lane] = UNKNOWN;
+    active[lane] = 1.0, age[lane] = sweeps[lane] = 0.0, spent[lane] = s->iterations[k], rate_now[lane] = rate[k], bound[lane] = UNKNOWN;
   }
 
   int largest_column(const double* sum) const {
@@ -177,7 +177,7 @@ class Sweeps : SideBySide<L> {
     const T age_ = get(age + at), count = get(sweeps + at) + 1.0;
     const auto is_active = get(active + at) > 0.0, is_near = change < NEAR;
     const auto is_small = change <= small_change;
-    const auto is_late = (count >= double(limit())) | not_in(s00 < 1e300);
+    const auto is_late = (count + get(spent + at) >= double(limit())) | not_in(s00 < 1e300);
     const T rate_ = select(age_ == 1.0, larger(get(rate_now + at), s01 / s11), get(rate_now + at));
     // Inner products of three vectors: the newer and the older difference of residuals, and the residual ("now").
     const T new_new = s00 - 2.0 * s01 + s11, new_old = s01 - s02 - s11 + s12, old_old = s11 - 2.0 * s12 + s22;
@@ -252,7 +252,7 @@ class Sweeps : SideBySide<L> {
   void keep_unsolved() {
     int kept = 0;
     for (int k : tasks)
-      if (s->error[k] < 1e300 && !(s->error[k] <= p.tolerance)) tasks[kept++] = k;
+      if (s->error[k] < 1e300 && !(s->error[k] <= p.tolerance) && s->iterations[k] < limit()) tasks[kept++] = k;
     tasks.resize(kept);
   }
 
@@ -270,7 +270,7 @@ class Sweeps : SideBySide<L> {
   Array<double> starts;       // (starts, m)
   Array<double> w, c, weight, total, taken, u, residual[3], image[2];
   int task[L], largest[L];
-  alignas(64) double active[L], age[L], sweeps[L], rate_now[L], bound[L], needs_probe[L], error_now[L], is_solved[L], newer[L], older[L],
+  alignas(64) double active[L], age[L], sweeps[L], spent[L], rate_now[L], bound[L], needs_probe[L], error_now[L], is_solved[L], newer[L], older[L],
       gram11[L], gram12[L], gram22[L];
 };
 

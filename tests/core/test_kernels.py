@@ -75,3 +75,29 @@ def test_a_tiny_belief_wins_where_the_other_hypothesis_all_but_excludes_the_datu
     rule = cb.BI([[1e-180, 0.5], [1.0, 0.5]])
     found = rule.update([1.0, 1e-157], 0)
     np.testing.assert_allclose(found, [2e-23, 1.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("rarity", [1e-85, 1e-100, 1e-130])
+def test_a_tiny_belief_changes_no_likelihood_beside_a_tinier_data_prior(rarity):
+    # The belief in the second hypothesis is too small to matter: u_1 = 1 / (w_0 1e-60) * rarity,
+    # so the odds of its column are (1e-60 / rarity) * 1e-60.
+    rule = cb.SCBI([[1.0, 1e-60], [1e-60, 1.0]], data_prior=[1.0 - rarity, rarity])
+    found, error, _ = rule.core.respond(np.array([[0.0, -500.0]]))
+    assert found[0, 1, 0] == pytest.approx(rarity, rel=1e-12, abs=0.0)
+    assert found[0, 0, 1] / found[0, 1, 1] == pytest.approx(1e-120 / rarity, rel=1e-12)
+    assert error <= 1e-12
+
+
+def test_a_belief_that_is_kept_in_units_matters_beside_a_data_prior_as_small():
+    rule = cb.SCBI([[1.0, 1e-60], [1e-60, 1.0]], data_prior=[1.0, 1e-150])
+    with pytest.raises(cb.ConvergenceError):
+        rule.update([1.0, 1e-160], 0)
+
+
+@pytest.mark.parametrize("log_belief", [-320.0, -330.0, -340.0])
+def test_a_posterior_keeps_the_digits_of_an_update(log_belief):
+    rule = cb.BI([[1e-100, 1.0, 1e-180], [1.0, 1.0, 1.0]])
+    logs = np.array([[0.0, -195.7, log_belief]])
+    posterior = rule.core.posteriors(logs)[0][0, 0]
+    updated = rule.core.update(logs, np.array([0]), in_logs=False)[0][0]
+    np.testing.assert_allclose(posterior, updated, rtol=1e-12)

@@ -279,3 +279,14 @@ def test_the_limit_of_iterations_applies_to_each_component():
     found = cb.scale(many, column_sums=[*np.ones(60), *sums], max_iterations=100)
     assert found.num_iterations > 100
     np.testing.assert_allclose(found.matrix[60:, 60:], alone.matrix, rtol=1e-11)
+
+
+def test_sweeps_and_newton_steps_together_keep_the_limit_of_iterations():
+    rng = np.random.default_rng(1)
+    for limit in rng.integers(5, 40, size=200).tolist():
+        matrix = rng.random((8, 8))
+        matrix[:4, 4:] *= 10.0 ** -rng.uniform(2, 9)
+        matrix[4:, :4] *= 10.0 ** -rng.uniform(2, 9)
+        sums = rng.dirichlet(np.ones(8)) * 8
+        result = cb.scale(matrix, column_sums=sums, max_iterations=limit, on_failure="return")
+        assert result.num_iterations <= limit
