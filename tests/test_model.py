@@ -1,4 +1,5 @@
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,12 @@ def test_tables_give_the_labels_back():
     assert hash(cb.Model(model.to_dataframe())) == hash(model)
 
 
+def test_equal_models_have_equal_hashes_whatever_the_sign_of_zero():
+    plus, minus = (cb.Model([[zero, 1.0], [1.0, 1.0]]) for zero in (0.0, -0.0))
+    assert plus == minus
+    assert hash(plus) == hash(minus)
+
+
 def test_the_matrix_is_a_copy_that_cannot_be_changed():
     source = np.array(SMALL)
     model = cb.Model(source)
@@ -57,6 +64,13 @@ def test_whole_number_labels_are_text_and_a_warning_says_so():
     with pytest.raises(cb.CobayesError, match="no datum at position 20") as caught:
         model.datum_index(20)
     assert "write '20'" in caught.value.hint
+
+
+def test_a_warning_names_the_users_code_also_beside_the_package():
+    file = str(Path(cb.__file__).parent) + "_study/mine.py"
+    with pytest.warns(cb.CobayesWarning, match="an integer means a position") as caught:
+        exec(compile("cb.Model([[1.0], [2.0]], data=[10, 20])", file, "exec"), {"cb": cb})
+    assert caught[0].filename == file
 
 
 def test_positions_may_be_numpy_integers_but_not_truth_values():
@@ -79,6 +93,8 @@ def test_positions_may_be_numpy_integers_but_not_truth_values():
         ([1.0, 2.0], "1 dimension"),
         ([[1.0, 2.0], [3.0]], "cannot be read as numbers"),
         ([["a", "b"]], "cannot be read as numbers"),
+        ([["0.5", 1], [1, 1]], "entries are text"),
+        (np.array([["0.5", 1], [1, 1]], dtype=object), "entries are text"),
     ],
 )
 def test_bad_matrices_are_errors_that_name_the_cell(matrix, message):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ class CobayesWarning(UserWarning):
     """
 
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = __file__.removesuffix("errors.py")
 
 
 def warn_user(message: str) -> None:

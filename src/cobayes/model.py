@@ -248,7 +248,8 @@ class Model(Task):
         )
 
     def __hash__(self) -> int:
-        return hash((self.data, self.hypotheses, self.matrix.tobytes()))
+        # Adding 0.0 turns -0.0 into 0.0, which is equal to it.
+        return hash((self.data, self.hypotheses, (self.matrix + 0.0).tobytes()))
 
     def __reduce__(self):
         return (Model, (self.matrix, self.data, self.hypotheses))

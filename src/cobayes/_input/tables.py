@@ -135,7 +135,7 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
     Parameters
     ----------
     values
-        Anything that NumPy can convert. Masked or complex entries, and arrays of text, are errors.
+        Anything that NumPy can convert. Masked or complex entries, and texts, are errors.
     copy
         Whether the result must have its own memory.
     name
@@ -148,9 +148,10 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
         )
     try:
         raw = np.asarray(values)
-        if raw.dtype.kind not in "biufO":
-            kind = "text" if raw.dtype.kind in "US" else f"of type {raw.dtype}"
-            raise TypeError(f"the entries are {kind}")
+        is_mixed = raw.dtype.kind == "O" and any(isinstance(x, str | bytes) for x in raw.flat)
+        if is_mixed or raw.dtype.kind not in "biufO":
+            kind = "text" if is_mixed or raw.dtype.kind in "US" else f"of type {raw.dtype}"
+            raise TypeError(f"entries are {kind}")
         if copy:
             return np.array(raw, dtype=np.float64, order="C")
         return np.ascontiguousarray(raw, dtype=np.float64)
