@@ -210,10 +210,10 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 def not_a_formula(cell: object) -> object:
     """Return a cell for CSV; text that a spreadsheet would execute has an apostrophe in front.
 
-    A text that is a number, such as "-1.5", is not changed. `cobayes.read_model` removes the
-    apostrophe.
+    So has a text such as "'=x", because `cobayes.read_model` removes one apostrophe. A text that is
+    a number, such as "-1.5", is not changed.
     """
-    if not isinstance(cell, str) or not cell.startswith(FORMULA_STARTS):
+    if not isinstance(cell, str) or not cell.lstrip("'").startswith(FORMULA_STARTS):
         return cell
     try:
         float(cell)
@@ -224,7 +224,8 @@ def not_a_formula(cell: object) -> object:
 
 def without_guard(cell: str) -> str:
     """Remove the apostrophe that `not_a_formula` adds."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA_STARTS) else cell
+    is_guarded = cell.startswith("'") and cell.lstrip("'").startswith(FORMULA_STARTS)
+    return cell[1:] if is_guarded else cell
 
 
 def csv_text(rows: Iterable[Iterable[object]], *, raw: bool = False) -> str:

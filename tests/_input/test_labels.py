@@ -62,7 +62,8 @@ def test_an_invalid_distribution_is_an_error_that_names_the_place(prior, message
 
 
 def distributions(values):
-    return as_distribution(values, MODEL.hypotheses, "hypothesis", "prior", batch=True)
+    labels = [str(position) for position in range(len(values[0]))]
+    return as_distribution(values, tuple(labels), "hypothesis", "prior", batch=True)
 
 
 def test_a_batch_is_checked_and_renormalised_row_by_row():
@@ -73,5 +74,8 @@ def test_a_batch_is_checked_and_renormalised_row_by_row():
         distributions([[0.5, 0.5], [-0.5, 1.5]])
     with pytest.raises(cb.CobayesError, match=r"number 1 sums to 0\.7, not to 1"):
         distributions([[0.5, 0.5], [0.2, 0.5]])
+    # Added from left to right, these numbers exceed 1.001; by NumPy's pairwise sum they do not.
+    with pytest.raises(cb.CobayesError, match=r"number 1 sums to 1\.001, not to 1"):
+        distributions([np.full(12, 1 / 12), np.full(12, 1.001 / 12)])
     with pytest.raises(cb.CobayesError, match="shape"):
         MODEL.distribution([[0.5, 0.5]])

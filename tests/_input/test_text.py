@@ -195,3 +195,6 @@ def test_a_label_guarded_against_formulas_is_read_without_its_guard(tmp_path):
     model = cb.read_model(path)
     assert model.hypotheses == ("=A", "B'")
     assert model.data == ("-up", "'quoted'")
+    model = cb.Model(MATRIX, ["'=x", "''-1"], ["'A'", "=B"])
+    model.to_csv(path)
+    assert cb.read_model(path) == model

@@ -171,7 +171,7 @@ def _not_a_distribution(
 ) -> CobayesError:
     """Return the error about an invalid distribution or batch of distributions.
 
-    It names the first entry that is negative or not finite, or else the first sum that is not one.
+    It names the first entry that is negative or not finite, or else the sum farthest from one.
     """
     is_bad = ~((array >= 0.0) & (array < np.inf))
     if is_bad.any():
@@ -182,7 +182,7 @@ def _not_a_distribution(
         )
     with np.errstate(over="ignore"):
         totals = array.sum(axis=-1)
-    which = np.argwhere(np.atleast_1d(np.abs(totals - 1.0) > SUM_SLACK))[0] if totals.ndim else []
+    which = np.unravel_index(np.abs(totals - 1.0).argmax(), totals.shape)
     return CobayesError(
         f"the {name}{_batch_place(which)} sums to {totals[*which]:.6g}, not to 1.",
         "divide it by its sum (sums within 1e-3 of one are renormalised).",
