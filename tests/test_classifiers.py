@@ -85,6 +85,7 @@ def test_the_data_of_a_plan_are_rows_of_the_points_where_true_labels_are_given()
         (([Fitted(1.0)], POINTS), "expected at least two"),
         ((Fitted(1.0), POINTS), "are one Fitted; expected several"),
         (([Fitted(1.0), object()], POINTS), "is not fitted"),
+        ((CLASSIFIERS, POINTS[:0]), "with at least one point"),
         ((CLASSIFIERS, POINTS[:, 0]), "expected \\(points, features\\)"),
     ],
 )

@@ -52,7 +52,7 @@ class Report:
     findings : tuple of Finding
         One for each assumption, in order.
     zeros : str or None
-        A paragraph on the effect of the matrix's zeros at the prior; None without zeros.
+        A paragraph on what the matrix's zeros do at the teacher's prior; None without zeros.
     """
 
     findings: tuple[Finding, ...]
@@ -98,7 +98,7 @@ def check_assumptions(
 
 
 def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
-    """Return a paragraph on the effect of a matrix's zeros at a prior; None without zeros."""
+    """Return a paragraph on what a matrix's zeros do at a prior; None without zeros."""
     count = int((model.matrix == 0.0).sum())
     if not count:
         return None

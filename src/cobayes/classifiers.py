@@ -149,7 +149,8 @@ def _read_points(points: ArrayLike) -> NDArray[Any]:
         raise CobayesError("the rows of the points have different lengths.") from None
     if table.ndim != 2 or not len(table):
         raise CobayesError(
-            f"the points have the shape {table.shape}; expected (points, features).",
+            f"the points have the shape {table.shape}; expected (points, features), "
+            "with at least one point.",
             "for one feature give a column: points.reshape(-1, 1)." if table.ndim == 1 else None,
         )
     return table

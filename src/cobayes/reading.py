@@ -31,7 +31,7 @@ _LONGEST_NAME = 120
 # Limits on the size of a file; no matrix of a teaching problem reaches them. A small Parquet file
 # can decompress to gigabytes, and checking takes about 100 bytes of memory per cell.
 _MOST_CELLS = 10**7
-_MOST_BYTES_OF_TEXT = 2**28
+_MOST_BYTES = 2**28
 _TEXT_TYPES = ("string", "large_string", "binary", "large_binary")
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
@@ -43,11 +43,11 @@ def read_model(path: str | os.PathLike[str]) -> Model:
 
     In a table (``.csv``, ``.tsv``) the first row contains the hypotheses and the first column the
     data. A table of only numbers is a matrix without labels. Semicolons and a first line ``sep=;``
-    are recognised. If the separator is not a comma, 0,25 is read as 0.25. A first column of numbers
-    is a hypothesis, unless its heading is empty or "datum". JSON (``.json``) contains ``{"matrix":
-    [[...]], "data": [...], "hypotheses": [...]}`` (the labels may be missing), a list of rows, or
-    the output of pandas with ``orient="split"``. In Parquet (``.parquet``) the index, or else a
-    first column of text, contains the labels of the data.
+    are recognised. Spaces around a cell are removed. If the separator is not a comma, 0,25 is read
+    as 0.25. A first column of numbers is a hypothesis, unless its heading is empty or "datum". JSON
+    (``.json``) contains ``{"matrix": [[...]], "data": [...], "hypotheses": [...]}`` (the labels may
+    be missing), a list of rows, or the output of pandas with ``orient="split"``. In Parquet
+    (``.parquet``) the index, or else a first column of text, contains the labels of the data.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def _to_entries(file: Path, table: Cells) -> Entries:
 def read_text(file: Path) -> str:
     """Return the text of a file without its byte order mark; an empty file is an error."""
     try:
-        _require_short_texts(file, file.stat().st_size)
+        _require_few_bytes(file, file.stat().st_size)
         content = file.read_bytes()
         # Spreadsheets write "Unicode text" as UTF-16, with a byte order mark.
         is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
@@ -253,7 +253,7 @@ def read_parquet_frame(file: Path) -> pd.DataFrame:
             names = opened.schema_arrow.names
         # Repeated texts are stored once (dictionary encoding); columns of numbers stay as they are.
         table = parquet.read_table(file, read_dictionary=names)
-        _require_short_texts(file, sum(map(_bytes_of_text, table.columns)))
+        _require_few_bytes(file, sum(map(_bytes_of_text, table.columns)))
         return table.to_pandas()
     except CobayesError:
         raise
@@ -315,14 +315,13 @@ def _require_small(file: Path, opened: Any) -> None:
                 "write one number per cell.",
             )
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    _require_short_texts(file, sum(group.total_byte_size for group in groups))
+    _require_few_bytes(file, sum(group.total_byte_size for group in groups))
 
 
-def _require_short_texts(file: Path, num_bytes: int) -> None:
-    if num_bytes > _MOST_BYTES_OF_TEXT:
+def _require_few_bytes(file: Path, num_bytes: int) -> None:
+    if num_bytes > _MOST_BYTES:
         raise CobayesError(
-            f"{file} holds {num_bytes:,} bytes of text, more than the limit of "
-            f"{_MOST_BYTES_OF_TEXT:,} bytes.",
+            f"{file} holds {num_bytes:,} bytes, more than the limit of {_MOST_BYTES:,} bytes.",
             "take a part of its rows or columns, or shorten its labels.",
         )
 
