@@ -54,6 +54,19 @@ def test_derivatives_hold_where_zeros_leave_blocks_that_do_not_touch():
     check_grads(scaled, (np.zeros((3, 3)),), order=1, modes=("fwd", "rev"), rtol=1e-6)
 
 
+def test_zero_sums_are_constants_whose_derivatives_are_zero():
+    rows, columns = np.array([1.0, 0.0, 1.5, 0.5, 1.0]), np.array([1.0, 0.0, 3.0])
+
+    def scaled(*changes):
+        given = zip((POSITIVE, rows, columns), changes, strict=True)
+        return cj.scale(*(values * jax.numpy.exp(change) for values, change in given))
+
+    changes = np.zeros((5, 3)), np.zeros(5), np.zeros(3)
+    check_grads(scaled, changes, order=1, modes=("fwd", "rev"), rtol=1e-6)
+    slopes = jax.grad(lambda *sums: cj.scale(POSITIVE, *sums)[0, 0], (0, 1))(rows, columns)
+    assert (slopes[0][1], slopes[1][1]) == (0.0, 0.0)
+
+
 def test_posteriors_of_many_beliefs_and_their_derivatives():
     beliefs = np.array([[0.5, 0.2, 0.3], [0.1, 0.1, 0.8]])
     many = jax.vmap(cj.posteriors, in_axes=(None, 0))(POSITIVE, beliefs)

@@ -33,9 +33,9 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
     """Return a matrix scaled to given row and column sums, as in ``cobayes.scale(...).matrix``.
 
     The derivative follows from the implicit function theorem: it needs one linear system with as
-    many unknowns as there are columns. Zero entries are constants: they stay zero, and
-    derivatives with respect to them are zero. It is an error if no matrix with these zeros has the
-    given sums. In single precision, JAX's default, the result is float32.
+    many unknowns as there are columns. Zero entries and zero sums are constants: they stay zero,
+    and derivatives with respect to them are zero. It is an error if no matrix with these zeros has
+    the given sums. In single precision, JAX's default, the result is float32.
 
     Parameters
     ----------
@@ -61,6 +61,8 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
     n, m = matrix.shape
     rows = jnp.ones(n) if row_sums is None else jnp.asarray(row_sums)
     columns = jnp.ones(m) if column_sums is None else jnp.asarray(column_sums)
+    # The derivative with respect to a sum of zero is that of a constant: zero.
+    rows, columns = (jnp.where(sums == 0.0, 0.0, sums) for sums in (rows, columns))
     columns *= rows.sum() / columns.sum()
     return _scaled(matrix, rows.astype(matrix.dtype), columns.astype(matrix.dtype))
 
@@ -184,9 +186,11 @@ def _(primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
     by_matrix = scaled / jnp.where(primals[0] > 0.0, primals[0], 1.0) * tangents[0]
     row_change = tangents[1] - by_matrix.sum(axis=1)
     column_change = tangents[2] - by_matrix.sum(axis=0)
-    share = scaled / scaled.sum(axis=1, keepdims=True)
+    totals = scaled.sum(axis=1)
+    totals = jnp.where(totals > 0.0, totals, 1.0)  # a row of zeros does not change
+    share = scaled / totals[:, None]
     # In a connected block, a and b are unique up to a constant, which the pseudoinverse chooses.
     system = jnp.diag(scaled.sum(axis=0)) - share.T @ scaled
     b = jnp.linalg.pinv(system, hermitian=True) @ (column_change - share.T @ row_change)
-    a = row_change / scaled.sum(axis=1) - share @ b
+    a = row_change / totals - share @ b
     return scaled, by_matrix + a[:, None] * scaled + scaled * b
