@@ -115,7 +115,7 @@ class Follower {
       if (responses.has_labels) entry = select(load(responses.column_label.at(at) + j * W) == label, entry, Vec{});
       const Vec before = load(x + j * W), value = before * (entry * load(column + j * W));
       apart |= (value < 0x1p-700) & (before > 0.0) & (entry > 0.0);  // the belief might underflow when divided by the total
-      apart |= value > MOST_SHIFTED;  // a belief with a shift is left out of the total; `value` may be too large to be left out
+      apart |= value > MOST_SHIFTED;  // `total` omits beliefs with a shift, but this product is not negligible
       store(joint + j * NATIVE, value);
       total += as_number(value, load(s + j * W));
     }

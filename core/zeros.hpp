@@ -13,8 +13,8 @@
 // Ties between ratios are common (uniform priors), and sums carry rounding errors, so exact comparison would be
 // arbitrary. Amounts with a relative difference below TIE are treated as equal. This is safe because the limit is
 // continuous in the sums: treating a near tie as a tie changes the scaled table by at most about TIE (n + m) times its
-// total. The exception is a column with less than TIE times the mass of the columns that share its rows: its conditional
-// distribution is not continuous, and `attach` chooses its component.
+// total. The exception is a column whose sum is below TIE times that of the columns that share its rows: the column divided by
+// its sum is not continuous, and `attach` chooses its component.
 #pragma once
 #include "pattern.hpp"
 #include "problem.hpp"

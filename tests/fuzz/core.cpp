@@ -162,7 +162,7 @@ static void scale(Input& in, const std::vector<double>& table, int n, int m, con
   for (double& value : rows) value = in.number(15);
   for (double& value : columns) value = in.number(15);
   ScalingJob job{};
-  job.n = n, job.m = m, job.size = size, job.matrix = table.data(), job.column_stride = m;
+  job.n = n, job.m = m, job.size = size, job.matrix = table.data();
   job.row_sums = in.flip() ? rows.data() : nullptr, job.column_sums = in.flip() ? columns.data() : nullptr;
   job.tolerance = 1e-12, job.max_iterations = in.integer(1, 2000);
   job.scaled = scaled.data(), job.row_scaling = row_scaling.data(), job.column_scaling = column_scaling.data(), job.factors = factors.data();
