@@ -92,6 +92,13 @@ def test_a_subclass_has_its_parents_inverse_unless_it_answers_differently():
 
 
 @pytest.mark.parametrize("kind", RULES)
+@pytest.mark.parametrize("belief", [[0.3, 0.7], [0.0, 1.0]])
+def test_on_limited_data_the_inverse_undoes_the_update(kind, belief):
+    rule = kind(cb.limited_to([[0.8, 0.3], [0.2, 0.7], [0.5, 0.9]], [0, 1]))
+    np.testing.assert_allclose(inverse_update(rule, rule.update(belief, 0), 0), belief, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", RULES)
 def test_with_zeros_the_inverse_exists_where_nothing_is_excluded(kind):
     rule = kind([[1.0, 2.0, 1.0], [3.0, 1.0, 0.0], [0.0, 1.0, 2.0]])
     belief = np.array([0.3, 0.3, 0.4])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from cobayes._output import counted, dataset, freeze, html_table
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import Rule, as_rule
-from cobayes.rules.naming import as_agents
+from cobayes.rules.naming import as_agents, in_every_round
 from cobayes.theory.measures import AtomicMeasure, most_rounds
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class InvariantReport:
     mean_ratios : ndarray
         Mean of theta(j) / theta(h) when h is taught, (k + 1, m).
     uniform_mean : ndarray
-        Mean belief under uniform data, or under the data that `check_invariants` takes instead,
+        Mean belief under uniform data (with a data prior or zeros: see `check_invariants`),
         (k + 1, m).
     uniform_spread : ndarray
         Mean squared distance from the uniform belief under the same data, (k + 1,).
@@ -241,11 +241,10 @@ def check_invariants(
     )
     # On a table with zeros data are drawn from SCBI's predictive distribution at the belief.
     has_zeros = bool((model.matrix == 0.0).any())
-    law: Literal["even"] | None = "even" if has_zeros else None
     uniform_mean, spread = _by_round(
         start,
         num_rounds,
-        lambda measure: measure.push_data(rule, law),
+        lambda measure: measure.push_data(rule, "even" if has_zeros else None),
         lambda measure: (measure.mean(), mean_square_distance(measure)),
     )
     name = model.hypotheses[column]
@@ -258,10 +257,11 @@ def check_invariants(
         # hypothesis that allows such data falls.
         constancy = "never rises"
         drift = np.maximum(np.diff(relative, axis=0), 0.0).max()
-    source = "uniform data" if rule.data_prior is None else "data from the data prior"
+    data_prior = in_every_round(rule).data_prior
+    source = "uniform data" if data_prior is None else "data from the data prior"
     if has_zeros:
         source = "data as equally frequent as the zeros allow"
-        if rule.data_prior is not None:
+        if data_prior is not None:
             source = "data as close to the data prior as the zeros allow"
     invariants = (
         Invariant(
@@ -353,7 +353,7 @@ def inverse_update(rule: Rule, posterior: ArrayLike, datum: SupportsIndex | str)
     >>> cb.theory.inverse_update(rule, rule.update([0.2, 0.8], 1), 1).round(9)
     array([0.2, 0.8])
     """
-    rule = as_rule(rule)
+    rule = in_every_round(as_rule(rule))
     row = rule.model.datum_index(datum)
     return np.exp(log_inverse(rule, rule.log_belief(posterior, "posterior"), row))
 
@@ -370,8 +370,9 @@ def log_inverse(rule: Rule, log_posterior: Array, datum: int) -> Array:
             f"the inverse of the update of {type(rule).__name__} is not known.",
             "use cobayes.SCBI or cobayes.BI.",
         )
-    is_possible = log_matrix > -np.inf
-    if not is_possible.all() and not (is_possible[datum] & (log_posterior > -np.inf)).all():
+    # Zeros in other rows matter only if the likelihood depends on the belief.
+    rows = log_matrix if rule.depends_on_belief else log_matrix[datum]
+    if (rows == -np.inf).any() and (log_matrix[datum] + log_posterior == -np.inf).any():
         raise CobayesError(
             f"datum {rule.model.data[datum]!r} or the posterior excludes a hypothesis; on a table "
             "with zeros several beliefs lead to such a posterior.",
