@@ -48,9 +48,25 @@ def test_lessons_with_these_shares_reach_the_rate_and_greedy_ones_do_not_exceed_
     assert (gained[200] - gained[100]) / 100 <= found.rate * 1.01
 
 
-def test_zeros_are_refused():
-    with pytest.raises(cb.CobayesError, match="zeros"):
-        choosing_rate([[1.0, 0.0], [1.0, 1.0]], 0)
+@pytest.mark.parametrize(
+    "rule", [cb.SCBI([[1, 0], [1, 1]]), cb.Pragmatic([[2, 1], [1, 1]], 1, rationality=1e50)]
+)
+def test_a_datum_that_excludes_a_rival_is_refused(rule):
+    with pytest.raises(cb.CobayesError, match="excludes a rival"):
+        choosing_rate(rule, 0)
+
+
+def test_the_best_teacher_shows_available_data_only():
+    matrix = np.array([[0.6, 0.3], [0.3, 0.5], [0.1, 0.9]])
+    limited = cb.limited_to(matrix, [0, 1])
+    for rule, kind in (
+        (cb.SCBI(matrix, data_prior=[0.5, 0.5, 0.0]), cb.SCBI),
+        (cb.SCBI(limited), cb.SCBI),
+        (cb.BI(limited), cb.BI),
+    ):
+        found, expected = choosing_rate(rule, 1), choosing_rate(kind(matrix[:2]), 1)
+        assert found.rate == pytest.approx(expected.rate)
+        np.testing.assert_allclose(found.data_shares, [*expected.data_shares, 0.0], atol=1e-12)
 
 
 def divergences(columns, h):
@@ -75,6 +91,13 @@ def test_slope_of_the_log_odds_is_the_rate_of_theorems_3_2_and_3_6(seed, h):
         assert abs(value - expected) < 4.5 * stderr + 1e-3 * expected
         # 1 - belief is far below the resolution of float64, which is e^-36.7.
         assert expected * 3000 > 100
+
+
+def test_the_measured_rate_is_infinite_if_data_exclude_every_rival():
+    for matrix in ([[1, 0], [0, 1]], [[1.0, 0.5], [0.0, 0.5]]):
+        rate, stderr = empirical_rate(matrix, 1, num_rounds=20, num_lessons=20, rng=1)
+        assert rate == math.inf == cb.rate_of_convergence(matrix, 1)
+        assert math.isnan(stderr)
 
 
 def test_bad_input_gets_one_clear_error():
@@ -184,7 +207,7 @@ def test_a_pragmatic_rule_is_predicted_too():
 def test_equal_columns_take_for_ever_and_exclusion_has_no_normal_limit():
     found = predicted_rounds([[0.5, 0.5], [0.5, 0.5]], 0)
     assert found.mean == found.quantile(0.5) == math.inf
-    with pytest.raises(cb.CobayesError, match="every rival of '0' is excluded"):
+    with pytest.raises(cb.CobayesError, match="every rival is excluded"):
         predicted_rounds([[1.0, 0.0], [1.0, 1.0]], 0)
     with pytest.raises(cb.CobayesError, match="level"):
         predicted_rounds([[0.6, 0.3], [0.4, 0.7]], 0, level=0.3)

@@ -154,6 +154,12 @@ def test_relevant_hypothesis_sets_the_rate():
         assert rate_of_convergence(kind(np.delete(matrix, nearest, axis=1)), 0) > pair
 
 
+def test_no_rival_determines_an_infinite_rate():
+    for hypothesis in (0, None):
+        with pytest.raises(CobayesError, match=r"inf.*every rival is excluded"):
+            relevant_hypothesis([[1, 0], [0, 1]], hypothesis)
+
+
 def test_labels_name_hypotheses():
     model = cb.Model([[0.5, 0.2], [0.5, 0.8]], hypotheses=["fair", "loaded"])
     assert rate_of_convergence(model, "loaded") == rate_of_convergence(model)[1]

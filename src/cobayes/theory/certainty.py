@@ -74,7 +74,8 @@ def choosing_rate(rule: Rule | MatrixLike, hypothesis: SupportsIndex | str) -> C
     Parameters
     ----------
     rule
-        The learner's rule on a table without zeros; a matrix means `SCBI(matrix)`.
+        The learner's rule; a matrix means `SCBI(matrix)`. An error is raised if a datum that may be
+        shown excludes a rival, as on most tables with zeros.
     hypothesis
         The hypothesis that is taught, by position or label.
 
@@ -100,18 +101,20 @@ def choosing_rate(rule: Rule | MatrixLike, hypothesis: SupportsIndex | str) -> C
     own = in_every_round(as_rule(rule))
     model = own.model
     h = model.hypothesis_index(hypothesis)
-    if (model.matrix == 0.0).any():
+    logs = own.at_certainty(h).log_likelihood
+    shown = logs[:, h] > -np.inf
+    gains = np.delete(logs[shown, h, None] - logs[shown], h, axis=1)
+    if np.isinf(gains).any():
         raise CobayesError(
-            "the table has zeros, so one datum may exclude a rival, and the rate may be infinite.",
+            "in the limit of certainty a datum excludes a rival, so the rate may be infinite.",
             "use cobayes.plan_lesson or cobayes.lessons.compare_teachers.",
         )
-    logs = own.at_certainty(h).log_likelihood
-    gains = np.delete(logs[:, h, None] - logs, h, axis=1)
     drawn = rate_of_convergence(own, h)
     solution = solve_programme(gains.T, [0] * gains.shape[1], 0.0)
-    shares = np.maximum(solution.x[:-1], 0.0)
+    shares = np.zeros(model.num_data)
+    shares[shown] = np.maximum(solution.x[:-1], 0.0)
     shares /= shares.sum()
-    return ChoosingRate(float((shares @ gains).min()), drawn, shares, model.hypotheses[h])
+    return ChoosingRate(float((shares[shown] @ gains).min()), drawn, shares, model.hypotheses[h])
 
 
 def empirical_rate(
@@ -144,7 +147,7 @@ def empirical_rate(
     Returns
     -------
     tuple of float
-        The rate in nats per round, and its standard error; infinite or NaN if the data of a lesson
+        The rate in nats per round, and its standard error; infinity and NaN if the data of a lesson
         exclude every rival (only with zeros).
 
     Notes
@@ -176,6 +179,8 @@ def empirical_rate(
         rule, hypothesis, num_rounds=num_rounds, num_lessons=num_lessons, prior=prior, rng=rng,
         keep_paths=[first, num_rounds],
     ).log_odds()  # fmt: skip
+    if odds.max() == math.inf:
+        return math.inf, math.nan
     slopes = (odds[:, 1] - odds[:, 0]) / (num_rounds - first)
     return float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(num_lessons))
 
@@ -295,12 +300,6 @@ def predicted_rounds(
     share = np.exp(log_prior)
     rate = rate_of_convergence(found, h, prior=share)
     name = model.hypotheses[h]
-    if not math.isfinite(rate):
-        raise CobayesError(
-            f"every rival of {name!r} is excluded by some datum: lessons end after finitely many "
-            "rounds, and the number of rounds has no normal limit.",
-            "use cobayes.simulate(...).rounds_needed, or exact_rounds.",
-        )
     rival = relevant_hypothesis(found, h, prior=share)
     if rate <= 0.0:
         return PredictedRounds(
@@ -361,7 +360,7 @@ def _walks(rule: Rule, h: int, log_prior: Array, level: float) -> _Walks:
 
 
 def _last_passage(walks: _Walks) -> tuple[float, float]:
-    """Return mean and standard deviation of the round in which the last walk passes the level."""
+    """Return mean and standard deviation of the round by which all walks have passed the level."""
     from scipy.special import ndtr
 
     times = (walks.climbs + walks.overshoots) / walks.means

@@ -69,10 +69,10 @@ def rate_of_convergence(
     -------
     float or ndarray
         Nats per round: a number for one hypothesis, (m,) for all. Zero if another column is
-        proportional to that of the hypothesis. Infinite if each rival is excluded by some datum
-        that is shown (only with zeros in the matrix), or if no rival has a positive prior. Negative
-        if a literal learner that takes the table as it is (``literal="truth"``, depth 0) converges
-        to another hypothesis.
+        proportional to that of the hypothesis. Infinite if no rival has a positive prior, or if
+        zeros exclude each rival: a datum that is shown excludes it or, under SCBI, it allows a
+        datum that the hypothesis excludes. Negative if a literal learner that takes the table as it
+        is (``literal="truth"``, depth 0) converges to another hypothesis.
 
     Notes
     -----
@@ -125,7 +125,7 @@ def relevant_hypothesis(
     -------
     int or ndarray
         The rival's position, or an array (m,) for all taught hypotheses; of equally hard rivals the
-        first. Where the rate is infinite or NaN the result is 0 and has no meaning.
+        first. An error is raised if a rate is infinite or NaN.
 
     Notes
     -----
@@ -137,7 +137,14 @@ def relevant_hypothesis(
     >>> cb.theory.relevant_hypothesis("example:M_1", "h_1")
     1
     """
-    found = divergences(rule, hypothesis, prior).argmin(axis=-1)
+    values = divergences(rule, hypothesis, prior)
+    rates = values.min(axis=-1)
+    if not np.isfinite(rates).all():
+        raise CobayesError(
+            f"the rate is {rates}: if every rival is excluded, no rival determines the rate.",
+            "give a hypothesis with a finite rate; for rounds use simulate(...).rounds_needed.",
+        )
+    found = values.argmin(axis=-1)
     return found if hypothesis is None else int(found[0])
 
 
@@ -171,7 +178,7 @@ def m_sharp(rule: SCBI | MatrixLike, hypothesis: SupportsIndex | str) -> Array:
            [0.5  , 0.903]])
     """
     own = in_every_round(as_rule(rule))
-    if not isinstance(own, SCBI):
+    if not own.is_scbi:
         raise CobayesError(
             "M-sharp is the limit of SCBI; other rules have other limits.",
             "use m_sharp(rule.model, hypothesis), or rule.at_certainty(hypothesis).likelihood.",
@@ -195,11 +202,9 @@ def divergences(
     """Return the growth of the log-odds of each taught h against each j, (taught, m).
 
     The values are in nats per round, in the limit of certainty about h. A value is infinite if j is
-    h or has prior zero, and NaN if h has prior zero.
+    h, has prior zero or is excluded (see `pairwise_divergences`); NaN if h has prior zero.
     """
-    own = as_rule(rule)
-    if own.task is not own.model:
-        own = in_every_round(own)
+    own = in_every_round(as_rule(rule))
     model = own.model
     if model.num_hypotheses < 2:
         raise CobayesError(
