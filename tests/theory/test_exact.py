@@ -254,6 +254,10 @@ def test_a_tree_too_large_is_refused_and_simulation_recommended():
         exact_rounds(rule, 0, 3, max_atoms=1000)
     with pytest.raises(cb.CobayesError, match=r"10\^13010"):
         exact_rounds(rule, 0, 10_000)
+    # BI: comb(8 + 30, 30) = 4.9e7 vectors of counts in 30 rounds.
+    rule = cb.BI(np.random.default_rng(0).exponential(size=(8, 3)))
+    with pytest.raises(cb.CobayesError, match=r"about 10\^8 beliefs"):
+        exact_rounds(rule, 0, 30, max_atoms=10**6)
 
 
 def test_a_round_on_a_task_that_cannot_be_afforded_is_refused_before_it_begins(monkeypatch):

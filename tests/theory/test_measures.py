@@ -306,6 +306,8 @@ def test_a_function_is_called_for_each_belief_or_its_logarithms():
     measure = cb.AtomicMeasure.from_atoms([0.25, 0.75], [[0.2, 0.8], [0.6, 0.4]])
     assert measure.expect(lambda belief: belief[0]) == pytest.approx(0.5)
     np.testing.assert_allclose(measure.expect(lambda belief: belief), measure.mean())
+    turned = measure.weights @ np.exp(1j * measure.beliefs[:, 0])
+    assert measure.expect(lambda belief: np.exp(1j * belief[0])) == pytest.approx(turned)
     expected = measure.weights @ (measure.log_beliefs[:, 0] - measure.log_beliefs[:, 1])
     assert measure.expect(lambda logs: logs[0] - logs[1], log=True) == pytest.approx(expected)
 

@@ -214,7 +214,7 @@ def moments_on_task(
         require_affordable(
             f"round {k + 1} of {num_rounds} with about {growth * len(atoms):.3g} beliefs",
             "take fewer rounds, or use cobayes.simulate.",
-            seconds=ATOM_SECONDS * growth * len(atoms) * num_threads(),  # this code uses one thread
+            seconds=ATOM_SECONDS * growth * len(atoms) * num_threads(),  # elapsed time x threads
             num_bytes=(ATOM_BYTES + 32.0 * len(log_prior)) * growth * len(atoms),
         )
         after: dict[tuple[State, bytes], tuple[Array, float]] = {}
@@ -256,12 +256,13 @@ def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> in
     """Return the number of beliefs in the last round; raise an error if there are too many."""
     # `total` stays infinite if there are more rounds than max_atoms, or if the likelihood depends
     # on the belief and there are at least 10^300 beliefs.
-    power = min(num_rounds, 10**300) * math.log10(num_data)
+    power = min(num_rounds, 10**300) * math.log10(num_data) if rule.depends_on_belief else 0.0
     total: float = math.inf
     count = 0
     if num_rounds <= max_atoms and not rule.depends_on_belief:
         count = math.comb(num_data + num_rounds - 1, num_rounds)
         total = math.comb(num_data + num_rounds, num_rounds)  # summed over rounds
+        power = math.log10(total)
     elif num_rounds <= max_atoms and power < 300.0:
         count = num_data**num_rounds
         total = max(count, num_rounds)

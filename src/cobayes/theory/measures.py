@@ -213,7 +213,7 @@ class AtomicMeasure:
         """Return the standard deviation of the belief in every hypothesis, (m,)."""
         return np.sqrt(self.weights @ (self.beliefs - self.mean()) ** 2)
 
-    def expect(self, function: Callable[[Array], ArrayLike], *, log: bool = False) -> float | Array:
+    def expect(self, function: Callable[[Array], ArrayLike], *, log: bool = False) -> Any:
         """Return the expectation of a function of the belief.
 
         Parameters
@@ -225,7 +225,7 @@ class AtomicMeasure:
 
         Returns
         -------
-        float or ndarray
+        float, complex or ndarray
             The expectation, of the shape that the function returns.
 
         Examples
@@ -248,7 +248,7 @@ class AtomicMeasure:
                 "return a number, or an array of numbers, for each belief.",
             )
         expected = np.tensordot(self.weights, values, axes=1)
-        return float(expected) if expected.ndim == 0 else expected
+        return expected.item() if expected.ndim == 0 else expected
 
     def merged(self, tolerance: float = 1e-9) -> AtomicMeasure:
         """Return the measure with equal atoms merged.
