@@ -62,6 +62,7 @@ def test_labels_work_in_mappings():
         (lambda: success_bounds([0.0, 1.0], [0.5, 0.5], 0), "teaching is impossible"),
         (lambda: success_bounds([0.5, 0.5], [0.5, 0.25, 0.25], 0), "shape"),
         (lambda: two_hypothesis_success([0.2, 0.3, 0.5], [0.2, 0.3, 0.5], 0), "3 hypotheses"),
+        (lambda: prior_distance([[0.5]], [0.5, 0.5]), "equal last axes"),
         (lambda: conjectured_success([0.5, 0.5], [0.5, 0.5], 0, "hamming"), "hamming"),
     ],
 )

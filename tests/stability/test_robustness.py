@@ -38,6 +38,13 @@ def test_the_answer_has_rate_bounds_and_the_worst_direction(found):
     assert len(found.to_dataframe()) == len(found.directions)
 
 
+@pytest.mark.parametrize("rule", [cb.SCBI([[1, 0], [1, 1]]), cb.BI([[0.6, 0.3], [0.4, 0.7]])])
+def test_bounds_that_are_not_proved_are_left_out(rule):
+    found = robustness(rule, 0, learner_prior=[0.4, 0.6], num_lessons=20, num_random=0, rng=1)
+    assert found.bounds is None
+    assert type(found).from_dict(found.to_dict()).to_dict() == found.to_dict()
+
+
 def test_moved_priors_stay_inside_the_simplex():
     close = robustness(
         cb.examples["M_3"],
@@ -125,9 +132,9 @@ def test_a_table_with_one_datum_is_refused():
         robustness([[0.2, 0.8]], hypothesis=0)
 
 
-@pytest.mark.parametrize("arguments", [(12, 20), (10**400, 2), (3, 10**400)])
-def test_a_grid_too_fine_to_hold_is_refused(arguments):
-    with pytest.raises(CobayesError, match="points"):
+@pytest.mark.parametrize("arguments", [(12, 20), (10**400, 2), (3, 10**400), (1, 20)])
+def test_a_grid_too_fine_to_hold_or_of_one_hypothesis_is_refused(arguments):
+    with pytest.raises(CobayesError, match=r"points|num_hypotheses is 1"):
         simplex_grid(*arguments)
 
 

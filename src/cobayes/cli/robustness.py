@@ -77,8 +77,10 @@ def _show(result: Robustness, *, is_own_learner: bool) -> None:
     facts = [
         ("success rate", f"{rate.value:.4f} ± {rate.stderr:.1g}"),
         ("95 % interval", f"{low:.4f} to {high:.4f}"),
-        ("proved bounds from the priors", f"{result.bounds[0]:.4f} to {result.bounds[1]:.4f}"),
     ]
+    if result.bounds is not None:
+        low, high = result.bounds
+        facts.append(("proved bounds from the priors", f"{low:.4f} to {high:.4f}"))
     if rate.num_unfinished:
         stopped = f"{rate.num_unfinished} of {rate.num_lessons} (the interval covers any outcome)"
         facts.append(("lessons without a decision", stopped))
@@ -119,6 +121,7 @@ def _draw(result: Robustness, given: Given, learner: Model | None) -> Any:
         prior=given.assumed,
         learner_rules=[learner],
         learner_priors=grid,
+        max_rounds=given.rounds,
         rng=given.used_seed,
     )
     return draw_robustness(result, (grid, [rate.value for rate in rates]))

@@ -73,7 +73,7 @@ def frechet(taught, believed):
 def two_hypothesis_success(
     teacher_prior: Distribution, learner_prior: Distribution, hypothesis: SupportsIndex | str
 ) -> float:
-    """Return the exact success rate of two SCBI agents that share a positive two-column matrix.
+    """Return the exact success rate of two agents who share an SCBI rule on a positive n x 2 table.
 
     Parameters
     ----------
@@ -171,11 +171,13 @@ def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "eu
     other = as_floats(second, copy=True, name="second distribution")
     try:
         difference = one - other
-    except ValueError as error:
+    except ValueError:
+        difference = None
+    if difference is None or one.shape[-1:] != other.shape[-1:]:
         raise CobayesError(
             f"the distributions have shapes {one.shape} and {other.shape}; expected shapes that "
             "broadcast against each other, with equal last axes."
-        ) from error
+        )
     if distance == "euclidean":
         return np.sqrt((difference**2).sum(axis=-1))
     return (0.5 if distance == "tv" else 1.0) * np.abs(difference).sum(axis=-1)

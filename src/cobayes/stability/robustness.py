@@ -20,7 +20,7 @@ from cobayes.rules import Rule
 from cobayes.rules.naming import as_agents
 from cobayes.stability.bounds import success_bounds
 from cobayes.stability.success import SuccessRate, success_rate, success_rates
-from cobayes.stability.teaching import MAX_ROUNDS
+from cobayes.stability.teaching import MAX_ROUNDS, common_law
 from cobayes.theory.certainty import LEVEL
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ class Robustness(Result):
     ----------
     rate : SuccessRate
         Success rate of the given learner.
-    bounds : tuple of float
-        The `success_bounds` of the two priors, proved for SCBI agents whose tables have no zeros
-        and who share a data prior.
+    bounds : tuple of float or None
+        The `success_bounds` of the two priors; None where they are not proved: on tables with
+        zeros, with different data priors, and for other rules than SCBI.
     directions : ndarray
         Unit vectors: the directions in which the learner's prior was moved, (k, m).
     distances : ndarray
@@ -72,7 +72,7 @@ class Robustness(Result):
     """
 
     rate: SuccessRate
-    bounds: tuple[float, float]
+    bounds: tuple[float, float] | None
     directions: Array
     distances: Array
     moved_priors: Array
@@ -107,7 +107,7 @@ class Robustness(Result):
         return "; ".join(sides)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row per direction: distance, success rate and the learner's prior."""
+        """Return one row per direction: its description, distance, rate, standard error, prior."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
         table = pandas.DataFrame(
             {
@@ -207,9 +207,10 @@ def robustness(
         teacher, position, learner_rule=learner, learner_prior=priors[worst], rng=third,
         **options,
     )  # fmt: skip
+    law = common_law(teacher, learner)
     return Robustness(
         rate=rate,
-        bounds=success_bounds(own, theirs, position),
+        bounds=None if law is None else success_bounds(own, theirs, position),
         directions=directions,
         distances=distances,
         moved_priors=priors,
@@ -245,7 +246,7 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
     >>> cb.stability.simplex_grid(3, 4).shape
     (15, 3)
     """
-    m = min(whole_number(num_hypotheses, "num_hypotheses", 1), 10**100)
+    m = min(whole_number(num_hypotheses, "num_hypotheses", 2), 10**100)
     cuts = whole_number(divisions, "divisions", 1)
     # The number of points of the cube that contains the simplex, cut off at about 10^300.
     num_points = math.exp(min((m - 1) * math.log(cuts + 1), 690.0))
