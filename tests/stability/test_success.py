@@ -211,10 +211,11 @@ def test_the_standard_error_covers_what_stopping_hides():
         assert rate.sampling_stderr < rate.stderr
 
 
-def test_a_coupling_in_which_nobody_ended_at_what_is_taught_says_so():
-    with pytest.raises(cb.CobayesError, match="never converged to '0', whose prior is 1e-12"):
+@pytest.mark.parametrize("table", [TWO, [[1, 0], [1, 1]]])  # pairs, and lessons
+def test_a_coupling_with_too_few_lessons_about_a_hypothesis_says_so(table):
+    with pytest.raises(cb.CobayesError, match=r"too few for .* of '0', whose prior is 1e-12"):
         cb.success_rate(
-            TWO,
+            table,
             hypothesis=0,
             prior=[1e-12, 1 - 1e-12],
             num_lessons=100,

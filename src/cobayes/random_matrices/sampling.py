@@ -107,7 +107,7 @@ class RateComparison(Result):
     num_samples : int
         The number of matrices.
     num_exceptions : int
-        The number of matrices on which SCBI's mean rate was below BI's.
+        Number of matrices on which SCBI's mean rate was below BI's; P is the share of the others.
     advantage, advantage_stderr : float
         E, the mean of SCBI's mean rate minus BI's, and its standard error.
     mean_bi, mean_bi_stderr, mean_scbi, mean_scbi_stderr : float

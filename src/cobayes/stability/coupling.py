@@ -65,7 +65,7 @@ class Coupling:
     model : Model
         The teacher's matrix with its labels.
     max_rounds : int
-        The largest number of rounds of a pair.
+        The argument `max_rounds` of `coupling`.
 
     Examples
     --------
@@ -101,9 +101,9 @@ class Coupling:
         num_taught = round(taught * self.num_lessons)
         if num_taught < 1:
             raise CobayesError(
-                f"in {self.num_lessons} pairs the teacher's belief never converged to {name!r}, "
-                f"whose prior is {self.teacher_prior[h]:.2g}.",
-                f'take more pairs, or method="lessons", in which every lesson teaches {name!r}.',
+                f"{self.num_lessons} lessons are too few for the success rate of {name!r}, whose "
+                f"prior is {self.teacher_prior[h]:.2g}.",
+                f'take more, or success_rate(..., method="lessons"), which teaches only {name!r}.',
             )
         sampling = float(self.confusion_stderr[h, h])
         if num_taught < FEW:
@@ -183,7 +183,7 @@ def coupling(
         agent ends at the hypothesis; the other agent's current belief is the probability
         that it ends at each hypothesis.
     max_rounds
-        The largest number of rounds of a pair.
+        The largest number of rounds of a pair, or of each of the two parts of a lesson (see Notes).
     rng
         Anything that `numpy.random.default_rng` accepts. The same seed gives the same bits for
         any number of threads.
@@ -198,9 +198,9 @@ def coupling(
     Under data from a data prior that both rules share, both beliefs are martingales that converge
     to vertices of the simplex (Lemma of Proposition 5.1). A learner that is taught h ends at j with
     probability ``C[h, j] / theta^T(h)``. With different data priors, and on tables with zeros, the
-    two agents expect different data. Row h of C is then estimated from lessons about h. After the
-    teacher is sure, a lesson goes on until the learner is sure or has excluded h. The columns of C
-    need not sum to the learner's prior.
+    two agents may expect different data. In these cases row h of C is estimated from lessons about
+    h. After the teacher is sure, a lesson goes on until the learner is sure or has excluded h. The
+    columns of C need not sum to the learner's prior.
 
     Examples
     --------

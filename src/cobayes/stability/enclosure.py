@@ -6,9 +6,9 @@ So for every finite tree of sequences of data
 
     E (t + l - 1)^+  <=  theta^T(h) * success(h)  <=  E min(t, l),
 
-where E is the mean over the leaves, weighted by their probabilities. Expanding a leaf never lowers
-the left side and never raises the right side. The gap of a leaf is its contribution to the
-difference of the two sides; the leaves with the widest gaps are expanded.
+with theta^T the teacher's prior, and E the mean over the leaves, weighted by their probabilities.
+Expanding a leaf never lowers the left side and never raises the right side. The gap of a leaf is
+its contribution to the difference of the two sides; the leaves with the widest gaps are expanded.
 
 The left side is rounded down, the right side up. Errors of the scaling are bounded, too. A computed
 scaled matrix S is the exact scaling to some belief, found from the column factors v of S. The
