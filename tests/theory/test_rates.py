@@ -212,13 +212,18 @@ def test_a_subclass_has_its_parents_rate_unless_it_answers_differently():
         assert own[h] == pytest.approx(expected, rel=1e-9)
 
 
-def test_m_sharp_takes_scbi_and_models_and_refuses_bi():
+def test_m_sharp_takes_scbi_and_models_and_refuses_other_rules():
+    class Own(cb.SCBI):
+        def respond(self, log_belief):
+            return super().respond(log_belief)
+
     matrix = np.random.default_rng(9).standard_exponential((4, 3))
     model = cb.Model(matrix, hypotheses=list("ABC"))
     for source in (model, cb.SCBI(model)):
         np.testing.assert_array_equal(m_sharp(source, "B"), m_sharp(matrix, 1))
-    with pytest.raises(CobayesError, match="M-sharp is the limit of SCBI"):
-        m_sharp(cb.BI(model), "B")
+    for rule in (cb.BI(model), Own(model)):
+        with pytest.raises(CobayesError, match="M-sharp is the limit of SCBI"):
+            m_sharp(rule, "B")
 
 
 @pytest.mark.parametrize(
