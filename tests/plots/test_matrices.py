@@ -37,7 +37,14 @@ def test_the_scaled_matrix_beside_the_matrix_has_the_sums_of_section_2():
 
 def test_the_scaled_matrix_can_be_drawn_for_a_belief_with_a_zero():
     _, right = plot_scaling(cb.examples["M_3"], [0.5, 0.5, 0.0])
-    assert np.asarray(right.images[0].get_array())[:, 2].max() < 1e-300
+    np.testing.assert_array_equal(np.asarray(right.images[0].get_array())[:, 2], 0.0)
+    _, right = plot_scaling([[1, 0], [1, 1]], [0.0, 1.0])  # the first datum is impossible
+    assert np.asarray(right.images[0].get_array().mask).tolist() == [[True, True], [False, False]]
+
+
+def test_a_zero_of_the_scaled_matrix_is_written_as_0():
+    _, right = plot_scaling([[1, 0], [1, 1]])
+    assert [text.get_text() for text in right.texts] == ["1", "0", "0", "1"]
 
 
 def test_the_two_panels_can_be_drawn_into_a_users_axes():
@@ -45,5 +52,6 @@ def test_the_two_panels_can_be_drawn_into_a_users_axes():
 
     axes = Figure().subplots(1, 2)
     assert plot_scaling(cb.examples["M_3"], axes=axes) == tuple(axes)
-    with pytest.raises(cb.CobayesError, match="two Axes"):
-        plot_scaling(cb.examples["M_3"], axes=axes[0])
+    for wrong in ({"axes": axes[0]}, {"titles": ("a", "b", "c")}, {"titles": 3}):
+        with pytest.raises(cb.CobayesError, match="expected two Axes and two titles"):
+            plot_scaling(cb.examples["M_3"], **wrong)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import instance, items
 from cobayes.errors import CobayesError
@@ -57,24 +57,7 @@ def plot_matrix(
     >>> ax = cb.plots.plot_matrix("example:gestures")
     """
     model = as_model(matrix)
-    rows, columns = model.shape
-    ax = axes_or_new(ax, size=(1.6 + 0.75 * min(columns, 12), 1.2 + 0.42 * min(rows, 24)))
-    low, high = (0.0, float(model.matrix.max())) if limits is None else color_limits(limits)
-    shades = {"cmap": COLORMAP, "vmin": low, "vmax": high, "interpolation": "nearest"}
-    image = ax.imshow(model.matrix, aspect="auto", **shades)
-    _name_cells(ax, model)
-    if write_values is None:
-        write_values = rows <= _MAX_WRITTEN_ROWS and columns <= _MAX_WRITTEN_COLUMNS
-    if instance(write_values, (bool, np.bool_), "write_values", "True, False or None"):
-        for (i, j), value in np.ndenumerate(model.matrix):
-            # In cividis, large values have light colours, on which black text is readable.
-            color = "black" if value - low > 0.55 * (high - low) else "white"
-            ax.text(j, i, f"{value:.3g}", ha="center", va="center", fontsize="small", color=color)
-    if title is not None:
-        ax.set_title(title)
-    if instance(colorbar, (bool, np.bool_), "colorbar", "True or False"):
-        ax.figure.colorbar(image, ax=ax).outline.set_visible(False)
-    return ax
+    return _draw(model, model.matrix, ax, title, limits, colorbar, write_values)
 
 
 def plot_scaling(
@@ -87,7 +70,8 @@ def plot_scaling(
     """Draw a matrix beside its scaling for a belief, M beside M^<n theta>.
 
     A row of the scaling is the SCBI learner's posterior after the row's datum; a column, divided by
-    its sum, is the distribution from which the teacher of the column's hypothesis draws.
+    its sum, is the distribution from which the teacher of the column's hypothesis draws. The row of
+    a datum that is impossible at the belief is empty.
 
     Parameters
     ----------
@@ -124,23 +108,45 @@ def plot_scaling(
         figure = axes_or_new(None, size).figure
         figure.clear()
         axes = tuple(figure.subplots(1, 2))
+    above = (r"$M$", r"$M^{\langle n\theta\rangle}$") if titles is None else titles
     try:
-        left, right = axes
+        (left, right), (first, second) = axes, items(above, "titles", "texts", str)
     except (TypeError, ValueError):
-        raise CobayesError(f"axes is {axes!r}; expected two Axes, one for each matrix.") from None
+        found = f"axes is {axes!r} and titles is {titles!r}"
+        raise CobayesError(f"{found}; expected two Axes and two titles.") from None
     scaled = SCBI(model).posteriors(model.distribution(belief, name="belief"))
-    scaled = Model(np.maximum(scaled, np.finfo(float).tiny), model.data, model.hypotheses)
-    above = (r"$M$", r"$M^{\langle n\theta\rangle}$")
-    if titles is not None:
-        above = items(titles, "titles", "two texts", str, least=2)
-    plot_matrix(model, title=above[0], colorbar=True, ax=left)
-    plot_matrix(scaled, title=above[1], limits=(0.0, 1.0), colorbar=True, ax=right)
+    _draw(model, model.matrix, left, first)
+    _draw(model, scaled, right, second, limits=(0.0, 1.0))
     return left, right
 
 
-def _name_cells(ax: Axes, model: Model) -> None:
-    ax.set(xlabel="hypothesis", ylabel="datum")
+def _draw(
+    model: Model,
+    values: NDArray[np.float64],
+    ax: Axes | None,
+    title: str | None,
+    limits: tuple[float, float] | None = None,
+    colorbar: bool = True,
+    write_values: bool | None = None,
+) -> Axes:
+    """Draw values that have the labels of a model; see `plot_matrix`."""
     rows, columns = model.shape
+    ax = axes_or_new(ax, size=(1.6 + 0.75 * min(columns, 12), 1.2 + 0.42 * min(rows, 24)))
+    low, high = (0.0, float(values.max())) if limits is None else color_limits(limits)
+    shades = {"cmap": COLORMAP, "vmin": low, "vmax": high, "interpolation": "nearest"}
+    image = ax.imshow(values, aspect="auto", **shades)
+    if write_values is None:
+        write_values = rows <= _MAX_WRITTEN_ROWS and columns <= _MAX_WRITTEN_COLUMNS
+    if instance(write_values, (bool, np.bool_), "write_values", "True, False or None"):
+        for (i, j), value in np.ndenumerate(values):
+            # In cividis, large values have light colours, on which black text is readable.
+            color = "black" if value - low > 0.55 * (high - low) else "white"
+            ax.text(j, i, f"{value:.3g}", ha="center", va="center", fontsize="small", color=color)
+    if title is not None:
+        ax.set_title(title)
+    if instance(colorbar, (bool, np.bool_), "colorbar", "True or False"):
+        ax.figure.colorbar(image, ax=ax).outline.set_visible(False)
+    ax.set(xlabel="hypothesis", ylabel="datum")
     if columns <= _MAX_NAMED:
         names = [shorten_label(name) for name in model.hypotheses]
         is_slanted = sum(map(len, names)) > 30 or columns > 12
@@ -152,3 +158,4 @@ def _name_cells(ax: Axes, model: Model) -> None:
             ax.tick_params(axis="y", labelsize="x-small")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
+    return ax
