@@ -8,6 +8,7 @@ import pytest
 
 import cobayes as cb
 from cobayes.errors import CobayesError
+from cobayes.plots.house import with_subscripts
 from cobayes.stability import success_bounds
 from cobayes.stability.robustness import robustness, simplex_grid
 
@@ -101,6 +102,19 @@ def test_the_grid_is_even_and_inside():
 def test_bad_input_gets_an_error_that_says_why(arguments, message):
     with pytest.raises(CobayesError, match=message):
         robustness(cb.examples["M_3"], **{"hypothesis": 0, "num_lessons": 10, **arguments})
+
+
+def test_the_most_dangerous_direction_is_the_first_of_the_picture():
+    from cobayes.plots import plot_directions
+
+    # Moves that end near the border are shorter: they lose less success, but more per distance.
+    prior = [0.05, 0.9, 0.05]
+    found = robustness("example:M_3", 0, prior=prior, radius=0.3, num_lessons=300, rng=1)
+    assert found.worst not in np.argsort([moved.value for moved in found.moved_rates])[:3]
+    ax = plot_directions(found, most=3)
+    assert ax.get_yticklabels()[-1].get_text() == with_subscripts(found.describe_direction())
+    rate, distance = found.moved_rates[found.worst].value, found.distances[found.worst]
+    assert ax.get_lines()[-1].get_xdata() == pytest.approx([0.01 * (1.0 - rate) / distance])
 
 
 def test_pictures_show_what_was_measured(found):

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = None) -> Axes:
-    """Draw the lowest success rates, ± 2 standard errors, and their directions.
+    """Draw the most dangerous directions in which `robustness` moved the learner's prior.
 
-    A direction is one in which `robustness` moved the learner's prior.
+    The picture shows one minus the success rate, ± 2 standard errors, per 0.01 of distance.
 
     Parameters
     ----------
@@ -57,15 +57,16 @@ def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = Non
     instance(result, Robustness, "result", "what robustness returns")
     ax = axes_or_new(ax, size=(6.4, 4.2))
     most = whole_number(most, "most", 1)
-    order = np.argsort([rate.value for rate in result.moved_rates])[:most][::-1]
+    lost = (1.0 - np.array([rate.value for rate in result.moved_rates])) / result.distances
+    order = np.argsort(-lost, kind="stable")[:most][::-1]
     for place, k in enumerate(order):
-        rate = result.moved_rates[k]
+        error = 0.02 * result.moved_rates[k].stderr / result.distances[k]
         fmt, color = ("D", VERMILION) if k == result.worst else ("o", BLUE)
-        ax.errorbar(rate.value, place, xerr=2.0 * rate.stderr, fmt=fmt, color=color, markersize=5)
+        ax.errorbar(0.01 * lost[k], place, xerr=error, fmt=fmt, color=color, markersize=5)
     ax.grid(axis="x", color=FAINT, linewidth=0.5)
     names = [with_subscripts(result.describe_direction(int(k))) for k in order]
     ax.set_yticks(range(len(order)), names, fontsize=8)
-    ax.set_xlabel(f"success rate at distance {result.distances.max():.3g}")
+    ax.set_xlabel("success lost per 0.01 of distance")
     return ax
 
 
