@@ -46,6 +46,12 @@ def test_many_hypotheses_with_the_lowest_beliefs_are_one_part(ax):
     np.testing.assert_allclose(heights.sum(axis=0), 1.0)
 
 
+def test_of_many_hypotheses_before_the_first_round_the_most_likely_are_drawn(ax):
+    plot_belief_bars([np.arange(1.0, 21.0) / 210.0], ax=ax)
+    labels = [part.get_label() for part in ax.containers]
+    assert labels == [*map(str, range(9, 20)), "9 others"]
+
+
 def test_bars_of_a_plain_array_number_the_rounds(ax):
     plot_belief_bars([[0.5, 0.5], [0.9, 0.1]], hypotheses=["A", "B"], ax=ax)
     assert "round" in ax.get_xlabel()

@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import cobayes as cb
-from cobayes.plots import plot_mean_beliefs, plot_teachers
+from cobayes.plots import plot_mean_beliefs, plot_rounds_needed, plot_teachers
 
 
 def test_the_axis_ends_soon_after_the_last_change(ax):
@@ -21,6 +22,18 @@ def test_the_axis_ends_soon_after_the_last_change(ax):
 def test_a_belief_that_never_changes_is_drawn(ax):
     plot_mean_beliefs({"SCBI": (np.full(400, 0.5), np.zeros(400))}, ax=ax)
     assert "no change from here to 399" in ax.get_xlabel()
+
+
+def test_two_ensembles_of_one_rule_have_two_curves_with_different_names_and_looks():
+    options = {"num_rounds": 5, "num_lessons": 50, "rng": 1}
+    found = [cb.simulate("example:M_3", taught, **options) for taught in ("h_1", "h_2")]
+    for ax, ends in ((plot_mean_beliefs(found), ""), (plot_rounds_needed(found), ", median never")):
+        assert ax.get_legend_handles_labels()[1] == [f"SCBI{ends}", f"SCBI (2){ends}"]
+        assert ax.get_lines()[0].get_color() != ax.get_lines()[1].get_color()
+    assert plot_mean_beliefs(found).get_ylabel() == "mean belief in the truth"
+    found[1] = cb.simulate("example:M_3", "h_2", level=0.8, **options)
+    with pytest.raises(cb.CobayesError, match=r"levels 0\.8, 0\.95; expected one level"):
+        plot_rounds_needed(found)
 
 
 def test_every_pair_of_teacher_and_learner_has_a_mark():

@@ -21,6 +21,7 @@ from cobayes.plots.house import (
     FAINT,
     axes_or_new,
     bar_style,
+    distinct,
     integer_ticks,
     legend_of_curves,
     line_style,
@@ -167,8 +168,8 @@ def plot_belief_bars(
     beliefs = trace.beliefs
     rounds = np.arange(trace.num_rounds + 1)
     order = list(range(len(trace.hypotheses)))
-    if len(order) > MOST_PARTS:  # keep the hypotheses with the highest beliefs in any round
-        order = sorted(np.argsort(-beliefs[1:].max(axis=0, initial=0.0))[: MOST_PARTS - 1].tolist())
+    if len(order) > MOST_PARTS:  # keep the hypotheses with the highest beliefs in any bar
+        order = sorted(np.argsort(-beliefs.max(axis=0))[: MOST_PARTS - 1].tolist())
     if trace.hypothesis is not None:
         order = [trace.hypothesis, *(k for k in order if k != trace.hypothesis)]
     base = np.zeros(len(rounds))
@@ -332,10 +333,8 @@ def _named_traces(lessons: Any) -> dict[str, Trace]:
         traces = {str(name): as_trace(lesson) for name, lesson in lessons.items()}
     elif isinstance(lessons, (list, tuple)) and not np.isscalar(_first_number(lessons)):
         listed = [as_trace(lesson) for lesson in lessons]
-        traces = {}
-        for number, trace in enumerate(listed, start=1):
-            name = trace.name or f"lesson {number}"
-            traces[name if name not in traces else f"{name} ({number})"] = trace
+        names = [trace.name or f"lesson {k}" for k, trace in enumerate(listed, start=1)]
+        traces = dict(zip(distinct(names), listed, strict=True))
     else:
         trace = as_trace(lessons)
         traces = {trace.name or "belief": trace}

@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike
 
 from cobayes._input.validation import instance, items
 from cobayes._output import counted
+from cobayes.errors import CobayesError
 from cobayes.lessons import Ensemble, TeacherComparison
 from cobayes.plots.house import (
     GREY,
     axes_or_new,
+    distinct,
     integer_ticks,
     legend_of_curves,
     line_style,
@@ -34,12 +36,12 @@ _FLAT = 0.005
 
 
 def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None) -> Axes:
-    """Draw for each round the share of learners who were sure by then, one curve for each rule.
+    """Draw for each round the share of learners who were sure by then, one curve per ensemble.
 
     Parameters
     ----------
     ensembles
-        Results of `simulate`, one for each rule.
+        Results of `simulate` with the same level.
     ax
         The axes to draw on; None makes a new figure.
 
@@ -55,15 +57,21 @@ def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None)
     >>> ensemble = cb.simulate(rule, "h_1", num_rounds=9, num_lessons=90, rng=1)
     >>> ax = cb.plots.plot_rounds_needed([ensemble])
     """
-    ensembles = _read_ensembles(ensembles)
+    named = _by_name(ensembles)
+    levels = {each.rounds_needed.level for each in named.values()}
+    if len(levels) > 1:
+        found = ", ".join(f"{level:g}" for level in sorted(levels))
+        raise CobayesError(
+            f"the ensembles have the levels {found}; expected one level.",
+            "give the same level=... to each call of simulate.",
+        )
     ax = axes_or_new(ax)
-    for position, ensemble in enumerate(ensembles):
+    for position, (name, ensemble) in enumerate(named.items()):
         share, median = ensemble.rounds_needed.cumulative(), ensemble.rounds_needed.median
-        label = f"{ensemble.rule_name}, median {'never' if median is None else median}"
-        line = {**line_style(ensemble.rule_name, position), "markersize": 4}
+        label = f"{name}, median {'never' if median is None else median}"
+        line = {**line_style(name, position), "markersize": 4}
         ax.step(range(len(share)), share, where="post", label=label, **line)
-    level = ensembles[0].rounds_needed.level
-    _finish(ax, f"share of learners {100 * level:g} % sure by then")
+    _finish(ax, f"share of learners {100 * levels.pop():g} % sure by then")
     ax.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":")
     return ax
 
@@ -78,8 +86,8 @@ def plot_mean_beliefs(
     Parameters
     ----------
     ensembles
-        Results of `simulate`, one for each rule, all of the same hypothesis; or a mapping from the
-        name of each rule to its means and standard errors by round.
+        Results of `simulate`, or a mapping from the name of each curve to its means and standard
+        errors by round.
     ax
         The axes to draw on; None makes a new figure.
 
@@ -102,10 +110,11 @@ def plot_mean_beliefs(
         items(ensembles.values(), "ensembles", pairs, (tuple, list), least=1)
         curves = dict(ensembles)
     else:
-        ensembles = _read_ensembles(ensembles)
-        first = ensembles[0]
-        label = f"mean belief in {shorten_label(first.model.hypotheses[first.hypothesis])}"
-        curves = {each.rule_name: (each.mean(), each.stderr()) for each in ensembles}
+        named = _by_name(ensembles)
+        taught = {each.model.hypotheses[each.hypothesis] for each in named.values()}
+        if len(taught) == 1:
+            label = f"mean belief in {shorten_label(taught.pop())}"
+        curves = {name: (each.mean(), each.stderr()) for name, each in named.items()}
     for position, (name, (values, errors)) in enumerate(curves.items()):
         mean, error = np.asarray(values), 2.0 * np.asarray(errors)
         line = line_style(name, position)
@@ -116,8 +125,10 @@ def plot_mean_beliefs(
     return ax
 
 
-def _read_ensembles(ensembles: Any) -> list[Ensemble]:
-    return items(ensembles, "ensembles", "ensembles, as simulate makes them", Ensemble, least=1)
+def _by_name(ensembles: Any) -> dict[str, Ensemble]:
+    """Return ensembles by the names of their rules; see `distinct`."""
+    given = items(ensembles, "ensembles", "ensembles, as simulate makes them", Ensemble, least=1)
+    return dict(zip(distinct([each.rule_name for each in given]), given, strict=True))
 
 
 def _finish(ax: Axes, value_label: str) -> None:

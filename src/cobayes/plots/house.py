@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -154,6 +155,11 @@ def legend_of_curves(ax: Axes) -> None:
         if len(x) > 2:
             is_free &= bool((y[(x > (low + high) / 2) & (x <= high)] > 0.35).all())
     ax.legend(frameon=False, loc="lower right" if is_free else "best")
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Append its place in the list to each name that has occurred before: "SCBI", "SCBI (2)"."""
+    return [f"{name} ({k + 1})" if name in names[:k] else name for k, name in enumerate(names)]
 
 
 def shorten_label(text: str, limit: int = 22) -> str:
