@@ -137,29 +137,28 @@ class Family:
         one_of(self.literal, "literal", ("likelihood", "truth"), hint)
         if self.other is not None and self.other != STATIC:
             object.__setattr__(self, "other", as_depths(self.other)[0])
-        names = PARAMETERS[self.response]
-        for name, hint in (
-            ("sharpness", "use rationality, the exponent of a teacher's choice."),
-            ("inner_rationality", "use rationality, the exponent of a learner's recursion."),
+        for name, is_used, hint in (
+            ("sharpness", not self.is_teacher, "teachers have rationality instead."),
+            ("inner_rationality", self.is_teacher, "learners have rationality instead."),
+            ("noise", self.response == "rating", "only ratings have an error."),
+            ("features", self.is_teacher, "features describe data, which learners do not choose."),
+            ("weights", bool(features), "give the features to which the weights belong."),
         ):
-            if name not in names and getattr(self, name) != 1.0:
-                raise CobayesError(f"response={self.response!r} has no {name}.", hint)
+            # Without features, `features` is {}.
+            if not is_used and getattr(self, name) not in (getattr(Family, name), {}):
+                raise CobayesError(f"the setting {name!r} has no effect in this family.", hint)
+        names = PARAMETERS[self.response]
         limits = dict.fromkeys(names, (0.0, MOST)) | _LIMITS
         found = {name: _bounded(name, getattr(self, name), *limits[name]) for name in names}
-        if features and not self.is_teacher:
-            raise CobayesError(
-                f"response={self.response!r} has no features.",
-                "omit features: they describe data, which learners do not choose.",
-            )
         all_alike = dict.fromkeys(features, self.weights)
         weights = self.weights if isinstance(self.weights, Mapping) else all_alike
+        for name in weights.keys() ^ features.keys():
+            hint = "give each feature one entry in weights: a number or bounds."
+            raise CobayesError(f"{name!r} is in only one of features and weights.", hint)
         for name in features:
             if name in self.__dataclass_fields__ and name != "features":
                 message = f"a feature cannot be called {name!r}: Family has a setting of this name."
                 raise CobayesError(message, "rename the feature.")
-            if name not in weights:
-                hint = f"add its weight or bounds, such as weights={{{name!r}: (-10.0, 10.0)}}."
-                raise CobayesError(f"the feature {name!r} has no entry in weights.", hint)
             found[name] = _bounded(name, weights[name], -MOST, MOST, is_weight=True)
         object.__setattr__(self, "bounds", found)
         low, high = found[self.recursion]
@@ -266,7 +265,8 @@ def as_depths(depth: Any) -> tuple[float, ...]:
         if not (number >= 0 and (math.isinf(number) or number.is_integer())):
             raise CobayesError(
                 f"the depth {value!r} is neither an integer >= 0 nor infinity.",
-                "0 is literal, 1 is rational speech acts, numpy.inf is full cooperation.",
+                "0 is literal, numpy.inf is full cooperation; 1 with literal='truth' is rational "
+                "speech acts.",
             )
         if DEEPEST < number < math.inf:
             raise CobayesError(f"the depth is {number:g}; the largest finite depth is {DEEPEST:,}.")

@@ -92,7 +92,8 @@ def score(
     >>> people.score(choices, [[0.5, 0.2], [0.5, 0.8]])["probability"].round(3).tolist()
     [0.65]
     """
-    settings.setdefault("noise", 0.1)
+    if settings.get("response") == "rating":
+        settings.setdefault("noise", 0.1)
     family = Family(depth=depth, rationality=rationality, lapse=lapse, **settings)
     free = family.free_names()
     if free or len(family.depth) > 1:
