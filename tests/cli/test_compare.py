@@ -74,7 +74,7 @@ def test_the_table_names_the_winner_and_repeats_with_the_seed(run, world):
 
 def test_too_few_rounds_to_be_sure_are_reported(run):
     result = run("compare", "example:M_5", "--rounds", 1, "--lessons", 50, "--seed", 1)
-    assert "Neither rule made half of the learners sure" in result.stdout
+    assert "Neither rule made half of the learners sure by round 1." in result.stdout
     assert "more than 1" in result.stdout
 
 

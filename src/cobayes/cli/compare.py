@@ -150,7 +150,7 @@ def _show_rules(found: list[Ensemble]) -> None:
         ],
         least=[len("round"), *(len("100.0 %") for _ in found)],
     )
-    terminal.show(_verdict({e.rule_name: e.rounds_needed.median for e in found}))
+    terminal.show(_verdict({e.rule_name: e.rounds_needed.median for e in found}, last))
 
 
 def _mean_rounds(ensemble: Ensemble) -> str:
@@ -165,12 +165,12 @@ def _mean_rounds(ensemble: Ensemble) -> str:
     return f"{rounds.mean():.2f} ± {stderr:.2f}"
 
 
-def _verdict(medians: dict[str, int | None]) -> str:
+def _verdict(medians: dict[str, int | None], last: int) -> str:
     known = sorted((median, name) for name, median in medians.items() if median is not None)
     if not known:
-        return "Neither rule made half of the learners sure; give more --rounds."
+        return f"Neither rule made half of the learners sure by round {last}."
     if len(known) == 1:
-        return f"Only {known[0][1]} made half of the learners sure; give more --rounds."
+        return f"Only {known[0][1]} made half of the learners sure by round {last}."
     (fast, winner), (slow, other) = known
     if slow == fast:
         return f"Both rules make half of the learners sure by round {slow}."
