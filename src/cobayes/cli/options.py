@@ -12,8 +12,8 @@ import click
 
 from cobayes.errors import CobayesError
 
-# The largest number of digits of an integer; Python refuses to read thousands of digits.
-_MOST_DIGITS = 40
+# The largest number of characters of an integer; Python refuses to read thousands of digits.
+_LONGEST = 40
 
 Decorator = Callable[[Any], Any]
 Bounds = tuple[float, float]
@@ -105,10 +105,12 @@ def count(
     def read(name: str, text: str) -> float:
         from cobayes._input.validation import whole_number
 
+        if len(text) > _LONGEST:
+            raise CobayesError(f"{name} has {len(text)} characters; the limit is {_LONGEST}.")
         number, real = text, as_number(text)
         if infinite and real == float("inf"):
             return float("inf")
-        if re.fullmatch(rf"-?[0-9]{{1,{_MOST_DIGITS}}}", text):
+        if re.fullmatch("-?[0-9]+", text):
             number = int(text)
         elif real is not None and real.is_integer():  # 1e6
             number = int(real)
