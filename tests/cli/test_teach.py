@@ -67,6 +67,14 @@ def test_many_hypotheses_are_shown_by_the_strongest_other(run):
     assert max(map(len, result.stdout.splitlines())) <= 100
 
 
+def test_a_single_hypothesis_is_shown_in_a_narrow_terminal(run, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text(f"datum,{'A' * 99}\nx,0.4\ny,0.6\n", encoding="utf-8")
+    result = run("teach", path, "-H", 0, "--rounds", 1, "--seed", 1)
+    assert result.exit_code == 0, result.stderr
+    assert "strongest other" not in result.stdout
+
+
 def test_the_table_never_wraps(run):
     for name in ("diagnosis", "gestures", "M_3"):
         result = run("teach", f"example:{name}", "--rounds", 6, "--seed", 1)
@@ -245,6 +253,16 @@ def test_the_best_lesson_needs_no_seed_and_repeats_nothing(run):
     assert lesson["data"] == list(plan.data_labels)
 
 
+def test_the_best_lesson_is_planned_for_the_assumed_prior_and_shown_to_the_actual_learner(run):
+    arguments = ("--prior", "theta_3", "--learner-prior", "theta_2", "-k", 4, "--best", "--json")
+    (lesson,) = json.loads(run("teach", "example:M_3", *arguments).stdout)["lessons"]
+    example = cb.examples["M_3"]
+    plan = cb.plan_lesson(cb.SCBI(example), example.hypothesis, 4, prior=example.priors["theta_3"])
+    assert lesson["data"] == list(plan.data_labels)
+    np.testing.assert_array_equal(lesson["teacher_beliefs"], plan.beliefs)
+    np.testing.assert_allclose(lesson["beliefs"][0], example.priors["theta_2"], rtol=1e-3)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -271,6 +289,7 @@ def test_a_wrong_number_in_the_first_row_is_not_taken_for_a_heading(run, world, 
     result = run("teach", world, "-H", "A", "--data-prior", shares)
     assert result.exit_code == 2
     assert f"the data prior holds '{value}'" in result.stderr
+    assert "hint: write a number such as 0.2 or 1/3." in result.stderr
 
 
 def test_a_datum_that_a_file_names_twice_is_refused(run, world, tmp_path):

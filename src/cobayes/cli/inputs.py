@@ -220,7 +220,9 @@ def read_distribution(
     elif all("=" in part for part in parts):
         values = _by_label([part.rpartition("=")[::2] for part in parts], name)
     else:
-        values = [_number(part, name, tuple(named)) for part in parts]
+        names = f", or a name: {', '.join(named)}" if named else ""
+        forms = f"write 0.2,0.8 or 1/3,2/3 or A=0.2,B=0.8{names}."
+        values = [_number(part, name, forms) for part in parts]
     return model.distribution(values, over=over, name=name)
 
 
@@ -251,14 +253,11 @@ def _read_pairs(text: str, labels: tuple[str, ...]) -> list[list[str]]:
     return rows if sign == "," else [[label, with_decimal_point(cell)] for label, cell in rows]
 
 
-def _number(text: str, name: str, known: tuple[str, ...] = ()) -> float:
+def _number(text: str, name: str, hint: str = "write a number such as 0.2 or 1/3.") -> float:
     value = as_number(text)
     if value is None or not math.isfinite(value):
-        names = f", or a name: {', '.join(known)}" if known else ""
-        raise CobayesError(
-            f"the {name} holds {text.strip()!r}, which is not a finite number.",
-            f"write 0.2,0.8 or 1/3,2/3 or A=0.2,B=0.8{names}.",
-        )
+        message = f"the {name} holds {text.strip()!r}, which is not a finite number."
+        raise CobayesError(message, hint)
     return value
 
 

@@ -7,7 +7,8 @@ from typing import Any
 from cobayes._output import counted, write_csv
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
-from cobayes.lessons import Learner, Lesson, Teacher, plan_lesson, run_lesson
+from cobayes.lessons import Learner, Lesson, Teacher, run_lesson
+from cobayes.lessons.planning import Planner
 from cobayes.plots.beliefs import draw_lessons
 
 # Widths in characters: a belief such as "0.1234 ", a bar, and the least width of the name of the
@@ -44,10 +45,10 @@ def teach(given: Given) -> None:
     actual = prior if given.actual is None else given.actual
     with terminal.patience(f"running {counted(given.rounds, 'round')}"):
         lessons = [
-            plan_lesson(rule, target, given.rounds, prior=actual)
-            if given.best
-            else run_lesson(
-                Teacher(rule, target, prior, rng=given.used_seed),
+            run_lesson(
+                Planner(rule, target, prior, num_rounds=given.rounds)
+                if given.best
+                else Teacher(rule, target, prior, rng=given.used_seed),
                 Learner(rule, actual),
                 given.rounds,
             )
@@ -100,7 +101,7 @@ def show_lesson(lesson: Lesson, title: str) -> None:
     needed = [len("round"), max(map(len, data)), max(len(own), _BELIEF + _BAR)]
     needed += [max(len(names[h]), _BELIEF) for h in others]
     width = terminal.width()
-    shows_all = width is None or sum(needed) + 3 * len(needed) <= width
+    shows_all = width is None or not others or sum(needed) + 3 * len(needed) <= width
     columns = [("round", ">"), ("datum", "<"), (own, "<")]
     columns += [(names[h], ">") for h in others] if shows_all else [("strongest other", "<")]
     rows = []
