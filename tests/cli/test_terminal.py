@@ -204,6 +204,15 @@ def test_a_narrow_terminal_shows_the_numbers_of_a_wide_one(width, arguments):
     assert numbers(narrow) == numbers(wide) or arguments[0] == "teach"
 
 
+def test_wide_characters_and_long_numbers_keep_their_table_within_its_width(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "24")
+    terminal.show_table(None, [("a", "<"), ("漢字", "<")], [["b漢字" * 4, "漢字" * 9]])
+    terminal.show_table(None, [("k", ">"), ("b", "<")], [["1234567", "c" * 40]], least=[1, 7])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(terminal._width, lines)) <= 24
+    assert "1234567   cccc" in lines[-2]
+
+
 @pytest.mark.parametrize("width", [40, 60])
 def test_labels_shrink_but_never_vanish(width):
     text = run_at_width(width, "rates", "example:diagnosis")

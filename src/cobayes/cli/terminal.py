@@ -111,7 +111,7 @@ def show_table(
     *,
     least: Sequence[int] | None = None,
 ) -> None:
-    """Print a table; without `least`, numbers are never shortened, even in a narrow terminal.
+    """Print a table; numbers are never shortened, even in a narrow terminal.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def show_table(
     rows
         The cells.
     least
-        The least width of each column, in characters. If given, cells are cut instead of wrapped.
+        The least width of each column, in characters. If given, texts are cut instead of wrapped.
     """
     cells = [[printable(cell) for cell in row] for row in rows]
     heads = [printable(heading) for heading, _ in columns]
@@ -135,10 +135,10 @@ def show_table(
     if limit is not None and _total(widths) > limit:
         words = [max(map(_width, head.replace("-", "- ").split()), default=0) for head in heads]
         shortest = [
-            max(word, body if number else min(body, _SHORTEST))
-            for body, word, number in zip(bodies, words, is_number, strict=True)
+            max(size, body if number else min(body, _SHORTEST))
+            for body, size, number in zip(bodies, least or words, is_number, strict=True)
         ]
-        widths = _shrink(widths, list(map(min, least or shortest, widths)), limit)
+        widths = _shrink(widths, list(map(min, shortest, widths)), limit)
     if title is not None:
         show(title, bold=True)
         show()
@@ -158,7 +158,10 @@ def show_facts(title: str, facts: Sequence[tuple[str, str]], justify: str = "<")
 
 
 def _wrap(text: str, size: int) -> list[str]:
-    return textwrap.wrap(text, max(size, 1)) if _width(text) > size else [text]
+    if _width(text) <= size:
+        return [text]
+    # textwrap counts characters, and a character may be two columns wide.
+    return textwrap.wrap(text, max(size // max(map(_width, text)), 1))
 
 
 def _cut(text: str, size: int) -> list[str]:
