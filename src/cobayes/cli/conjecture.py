@@ -43,11 +43,12 @@ def check(given: Given) -> int:
     """Compare a certificate's success rate with the conjectured bound.
 
     The exit code is 0 if the counter-example is confirmed or proved, otherwise 1. It is confirmed
-    if both estimates of the success rate lie at least six standard errors below the conjectured
-    bound. It is proved if an enclosure of the success rate, or the witness (a sequence of data) in
-    the file, shows that the success rate lies below the bound. A certificate of small perturbations
-    concerns the ratio of the failure rate to its conjectured upper bound, d / theta(h). It is
-    confirmed if the limit of this ratio exceeds one by at least six standard errors.
+    if two success rates, estimated from lessons and from coupled pairs of teacher and learner, lie
+    at least six standard errors below the conjectured bound, even with the best possible ends of
+    unfinished lessons. It is proved if an enclosure of the success rate, or the witness (a sequence
+    of data) in the file, shows that the success rate lies below the bound. A certificate of small
+    perturbations is confirmed if the ratio of the failure rate to its conjectured upper bound,
+    d / theta(h), exceeds one by at least six standard errors in the limit.
     """
     if given.file is None:
         hint = f"give a file, or one of: {', '.join(known_certificates())}."
