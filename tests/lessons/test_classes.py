@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
+from cobayes.lessons.planning import Planner
 
 MODEL = cb.examples["M_4"].model
 PRIORS = [[1 / 3, 1 / 3, 1 / 3], [0.4, 0.55, 0.05], [0.1, 0.3, 0.6]]
@@ -48,6 +49,20 @@ def test_answers_find_out_which_learner_it_is():
     assert weights.argmax() == 2
     assert weights.sum() == pytest.approx(1.0)
     np.testing.assert_allclose(teacher.belief, weights @ np.array(PRIORS))
+
+
+def test_the_likelihood_is_that_of_the_current_belief():
+    rule = cb.SCBI(MODEL)
+    teacher, planner = cb.lessons.ClassTeacher(rule, 0, PRIORS), Planner(rule, 0)
+    for agent, change in (
+        (teacher, teacher.choose),
+        (teacher, lambda: teacher.hear("h_3")),
+        (planner, planner.choose),
+    ):
+        before = agent.likelihood
+        change()
+        np.testing.assert_allclose(agent.likelihood, rule.likelihood(agent.belief), rtol=1e-9)
+        assert not np.allclose(agent.likelihood, before)
 
 
 def test_an_answer_updates_the_weights_by_the_choice_model():

@@ -142,7 +142,7 @@ def test_draws_follow_the_teaching_distribution():
         ),
         (
             lambda: cb.run_lesson(cb.Learner(cb.SCBI(MODEL)), cb.Learner(cb.SCBI(MODEL)), 1),
-            "the teacher is a Learner; expected a Teacher",
+            "the teacher is of type Learner; expected a Teacher",
         ),
         (
             lambda: lesson(1).to_dataframe("both"),

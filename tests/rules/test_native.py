@@ -34,7 +34,7 @@ def test_data_that_are_not_available_are_left_out():
     np.testing.assert_allclose(np.delete(rule.likelihood(belief), 2, axis=0), expected, rtol=1e-11)
     assert (rule.likelihood(belief)[2] == 0.0).all()
     assert np.isnan(rule.posteriors(belief)[2]).all()
-    with pytest.raises(cb.CobayesError, match="datum '2' is impossible"):
+    with pytest.raises(cb.CobayesError, match="the data prior of datum '2' is zero"):
         rule.update(belief, 2)
     ensemble = cb.simulate(rule, 1, num_rounds=1000, num_lessons=100, rng=1)
     assert ensemble.mean()[-1] > 0.9

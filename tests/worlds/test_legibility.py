@@ -89,9 +89,9 @@ def test_a_walker_that_may_make_all_moves_takes_longer():
 def test_bad_requests_get_clear_errors():
     with pytest.raises(CobayesError, match="needs a world in which every move has one outcome"):
         plan_walk(GridWorld.with_goals_on_top(7, 3, 2, 0.5, slip=0.1), "A")
-    with pytest.raises(CobayesError, match="made from a Model; expected a world"):
+    with pytest.raises(CobayesError, match="the rule's task is of type Model; expected a world"):
         plan_walk(np.ones((3, 2)), 0)
-    with pytest.raises(CobayesError, match="made from a Model; expected a world"):
+    with pytest.raises(CobayesError, match="the rule's task is of type Model; expected a world"):
         measure_legibility(np.ones((3, 2)), 0)
     with pytest.raises(CobayesError, match="num_lessons is 1"):
         measure_legibility(GridWorld.paper(), 0, num_lessons=1)

@@ -5,7 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cobayes import BI, SCBI, CobayesError, GridWorld, Learner, Lesson, Teacher, run_lesson
+from cobayes import (
+    BI,
+    SCBI,
+    CobayesError,
+    GridWorld,
+    Learner,
+    Lesson,
+    Teacher,
+    run_lesson,
+    simulate,
+)
 from tests.paper.test_grid import scbi_after_left_up
 from tests.worlds.walks import all_walks, with_discount
 
@@ -65,12 +75,15 @@ def test_a_walker_and_a_watcher_can_be_saved(tmp_path):
     assert again.choose() == walker.choose()
 
 
-def test_after_a_slippery_move_the_learner_needs_the_new_state():
+def test_after_a_slippery_move_the_learner_needs_the_new_state(tmp_path):
     world = GridWorld.from_text(WALLED, 0.6, slip=0.2)
     learner = Learner(SCBI(world))
     learner.observe("up")
-    with pytest.raises(CobayesError, match="possible outcomes"):
-        learner.observe("up")
+    learner.save(tmp_path / "learner.json")
+    for agent in (learner, Learner.load(tmp_path / "learner.json")):
+        assert agent.outcomes == world.next_states(world.start, "up")
+        with pytest.raises(CobayesError, match="possible outcomes"):
+            agent.observe("up")
     learner.arrive(world.start)
     learner.observe("up")
 
@@ -128,6 +141,16 @@ def test_a_watcher_may_discount_differently():
         learner.observe(move)
     np.testing.assert_allclose(walk.log_beliefs[-1], learner.log_belief)
     assert not np.allclose(walk.beliefs[1:], walk.teacher_beliefs[1:])
+
+
+def test_lessons_and_simulations_begin_where_the_teacher_is():
+    world = GridWorld.paper(0.5)
+    elsewhere = BI(type(world).from_settings({**world.settings(), "start": (2, 0)}))
+    walk = run_lesson(Teacher(BI(world), "A", choice="likeliest"), Learner(elsewhere), 1)
+    options = {"num_rounds": 1, "num_lessons": 30, "rng": 1}
+    paths = simulate(BI(world), "A", learner_rule=elsewhere, **options).paths
+    assert np.array_equal(paths, simulate(BI(world), "A", learner_rule=BI(world), **options).paths)
+    assert np.array_equal(walk.log_beliefs, walk.teacher_log_beliefs)
 
 
 @given(st.floats(0.1, 0.9), st.integers(1, 4))

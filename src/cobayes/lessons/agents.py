@@ -61,8 +61,6 @@ class Learner:
         self.log_belief: Array = self.rule.log_belief(prior, "prior")
         self.state: State = self.rule.task.start
         self.outcomes: tuple[tuple[State, float], ...] = ()
-        # The state of a task may change; a `Model` has only one state.
-        self._is_changing: bool = self.rule.task is not self.rule.model
         self._response: Response | None = None
 
     @property
@@ -92,26 +90,20 @@ class Learner:
     def observe(self, datum: SupportsIndex | str) -> Array:
         """Update the belief with a datum, given by position or label; return the new belief."""
         row = self.rule.model.datum_index(datum)
-        if self._is_changing and not self.outcomes:
-            self._require_available(row)
-        response = self._respond()
-        posterior = add_evidence(self.log_belief, response.log_likelihood[row])
-        if np.isnan(posterior[0]):
-            raise impossible_datum(self.rule.model, row)
-        self.log_belief = posterior
-        if self._is_changing:
-            self.move_on(row)
-        self._response = None
-        return np.exp(self.log_belief)
-
-    def _require_available(self, row: int) -> None:
-        prior = self.rule.task.data_prior_at(self.state)
+        prior = None if self.outcomes else self.rule.task.data_prior_at(self.state)
         if prior is not None and prior[row] == 0.0:
             raise ImpossibleDatumError(
                 f"datum {self.rule.model.data[row]!r} is not available in the current state of the "
                 f"{self.kind}'s task.",
                 "for an agent without this constraint, make its rule from the matrix.",
             )
+        response = self._respond()
+        posterior = add_evidence(self.log_belief, response.log_likelihood[row])
+        if np.isnan(posterior[0]):
+            raise impossible_datum(self.rule, row)
+        self.log_belief = posterior
+        self.move_on(row)
+        return np.exp(self.log_belief)
 
     def move_on(self, row: int) -> None:
         """Set the next state, or `outcomes` if several are possible; the belief stays the same."""
@@ -157,19 +149,14 @@ class Learner:
                 "set the outcome: agent.arrive(state).",
             )
         if self._response is None:
-            rule = self._rule_here() if self._is_changing else self.rule
-            self._response = rule.answer(self.log_belief)
+            prior = self.rule.task.data_prior_at(self.state)
+            if prior is not None and not prior.any():
+                raise CobayesError(
+                    f"no datum is left in the {self.kind}'s task.",
+                    "end the lesson here; agent.belief is the last belief.",
+                )
+            self._response = self.rule.at(self.state).answer(self.log_belief)
         return self._response
-
-    def _rule_here(self) -> Rule:
-        """Return the rule in the current state of the task."""
-        prior = self.rule.task.data_prior_at(self.state)
-        if prior is not None and not prior.any():
-            raise CobayesError(
-                f"no datum is left in the {self.kind}'s task.",
-                "end the lesson here; agent.belief is the last belief.",
-            )
-        return self.rule.at(self.state)
 
     def copy(self) -> Self:
         """Return an independent copy of the agent in the same state; the rule is shared."""
@@ -182,6 +169,7 @@ class Learner:
             "rule": self.rule,
             "log_belief": saving.plain_logs(self.log_belief),
             "state": self.state,
+            "outcomes": self.outcomes,
         }
 
     @staticmethod
@@ -195,6 +183,8 @@ class Learner:
         shape = (rule.model.num_hypotheses,)
         agent.log_belief = saving.read_logs(content["log_belief"], "log_belief", shape)
         agent.state = rule.task.read_state(content["state"])
+        saved = content["outcomes"]
+        agent.outcomes = tuple((rule.task.read_state(one), float(chance)) for one, chance in saved)
         if isinstance(agent, Teacher) and agent.log_belief[agent.hypothesis] == -np.inf:
             raise unteachable(rule.model.hypotheses[agent.hypothesis], "saved belief")
         return agent
@@ -248,7 +238,8 @@ class Teacher(Learner):
     choice
         "draw": the next datum is drawn from the rule's distribution, as in the paper. "likeliest":
         it is the datum with the highest probability, the first if there are several. "forward", in
-        worlds: it is drawn from the rule's distribution, restricted to the moves towards the goal.
+        worlds: it is drawn from the rule's distribution, restricted to the moves towards the goal
+        while one of them is available.
 
     Examples
     --------
@@ -285,12 +276,12 @@ class Teacher(Learner):
 
     @property
     def distribution(self) -> Array:
-        """The distribution from which `choose` draws, or takes the likeliest datum, shape (n,)."""
+        """The distribution that `Teacher.choose` draws from, or whose maximum it takes, (n,)."""
         found = self.distribution_over_data(self.hypothesis)
         if self.choice == "forward":
             is_forward: Any = self.rule.task.moves_forward(self.state, self.hypothesis)
-            found = np.where(is_forward, found, 0.0)
-            found /= found.sum()
+            forward = np.where(is_forward, found, 0.0)
+            found = forward / forward.sum() if forward.any() else found
         return found
 
     def choose(self) -> int:

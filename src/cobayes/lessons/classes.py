@@ -33,8 +33,9 @@ class ClassTeacher(Teacher):
 
     It models one learner for each prior. The weight of a prior is the share of the class that has
     it, or the probability that the learner has it. In every round the teacher shows the datum after
-    which the value of `aim` is highest; nothing is random. A learner's answer to "which hypothesis
-    do you think is true?" changes the weights; see `hear`.
+    which the value of `aim` is highest; its choice is not random. A learner's answer to "which
+    hypothesis do you think is true?" changes the weights; see `hear`. In a slippery world give
+    `run_lesson` an `rng`; otherwise the slips are the same for every new `ClassTeacher`.
 
     Parameters
     ----------
@@ -104,6 +105,7 @@ class ClassTeacher(Teacher):
 
     def _average(self) -> Array:
         """Set the teacher's belief to the weighted mean of the learners' beliefs, and return it."""
+        self._response = None
         logs = np.array([learner.log_belief for learner in self.learners])
         with np.errstate(divide="ignore"):
             self.log_belief = np.logaddexp.reduce(logs + np.log(self.weights)[:, None], axis=0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.validation import generator, number_between, one_of, whole_number
+from cobayes._input.validation import generator, instance, number_between, one_of, whole_number
 from cobayes._output import counted, dataset, freeze, html_table, probability_text, shown
 from cobayes._parallel import require_affordable_simulation
 from cobayes.errors import CobayesError, import_optional, warn_user
@@ -264,7 +264,7 @@ def run_lesson(
 
     The agents may have different matrices, tasks and priors; they start from their current beliefs
     and states, and the lesson changes both agents. The lesson ends early if a walker has reached
-    its goal, or (with a warning) if the taught hypothesis allows none of the available data.
+    its goal, or (with a warning) if the task has no datum left for the taught hypothesis.
 
     Parameters
     ----------
@@ -294,12 +294,9 @@ def run_lesson(
     -----
     Algorithm 1 of the paper. Its assumptions (iii) and (iv) need not hold; see `Model.check`.
     """
-    for role, agent, kind in (("teacher", teacher, Teacher), ("learner", learner, Learner)):
-        if not isinstance(agent, kind):
-            raise CobayesError(
-                f"the {role} is a {type(agent).__name__}; expected a {kind.__name__}.",
-                "call run_lesson(Teacher(rule, hypothesis), Learner(rule), num_rounds).",
-            )
+    hint = "call run_lesson(Teacher(rule, hypothesis), Learner(rule), num_rounds)."
+    instance(teacher, Teacher, "the teacher", "a Teacher", hint)
+    instance(learner, Learner, "the learner", "a Learner", hint)
     if teacher is learner:
         raise CobayesError(
             "the teacher and the learner are one agent, which would count every datum twice.",
@@ -307,12 +304,10 @@ def run_lesson(
         )
     num_rounds = whole_number(num_rounds, "num_rounds", 0)
     task, hypothesis = teacher.rule.task, teacher.hypothesis
-    is_fixed = isinstance(task, Model)
-    if teacher.rule is not learner.rule or not is_fixed:
-        require_same_world(teacher.rule.model, learner.rule.model)
-        for agent, taught in ((teacher, hypothesis), (learner, None)):
-            require_left(num_rounds, agent.rule.task, agent.state, agent.kind, taught)
-    if num_rounds > FEW_ROUNDS and is_fixed:  # lessons on other tasks may end early
+    require_same_world(teacher.rule.model, learner.rule.model)
+    for agent, taught in ((teacher, hypothesis), (learner, None)):
+        require_left(num_rounds, agent.rule.task, agent.state, agent.kind, taught)
+    if num_rounds > FEW_ROUNDS and isinstance(task, Model):  # lessons on other tasks may end early
         require_affordable_simulation(1, num_rounds, *task.shape)
     outcomes = teacher.rng if rng is None else generator(rng)
     if task.is_seen:
@@ -320,13 +315,12 @@ def run_lesson(
     data: list[int] = []
     states = [teacher.state]
     log_beliefs, teacher_log_beliefs = [learner.log_belief], [teacher.log_belief]
-    while len(data) < num_rounds and (is_fixed or not task.is_over(teacher.state, hypothesis)):
+    while len(data) < num_rounds and not task.is_over(teacher.state, hypothesis):
         data.append(teacher.choose())
         learner.observe(data[-1])
         if teacher.outcomes:
             teacher.arrive(draw_outcome(teacher.outcomes, outcomes))
-        if task.is_seen or learner.outcomes:
-            learner.follow(teacher)
+        learner.follow(teacher)
         states.append(teacher.state)
         log_beliefs.append(learner.log_belief)
         teacher_log_beliefs.append(teacher.log_belief)

@@ -143,7 +143,7 @@ class Planner(Teacher):
         """Update the learner's belief and the state of the task with a datum."""
         row = self.rule.model.datum_index(datum)
         belief = self.pupil.observe(row)
-        self.log_belief = self.pupil.log_belief
+        self.log_belief, self._response = self.pupil.log_belief, None
         self.state = only_state(self.task, self.state, row)
         return belief
 

@@ -104,8 +104,7 @@ def simulate(
     rounds, num_paths = _kept_paths(keep_paths, num_rounds, num_lessons, agents.learner.model)
     both = (agents.teacher, "teacher", agents.hypothesis), (agents.learner, "learner", None)
     for rule, name, taught in both:
-        if rule.task is not rule.model:
-            require_left(num_rounds, rule.task, rule.task.start, name, taught)
+        require_left(num_rounds, rule.task, rule.task.start, name, taught)
     teacher, learner = _in_core(agents.teacher), _in_core(agents.learner)
     options: dict[str, Any] = dict(
         num_rounds=num_rounds,
@@ -164,13 +163,11 @@ def _in_core(rule: Rule) -> _core.Rule | None:
     task = rule.task
     if rule.core is None:
         return None
+    is_supported = task.is_constant
     if isinstance(task, WithoutRepeats) and isinstance(task.task, Model):
         # The core does not notice when all data with a positive data prior have been shown.
         is_supported = rule.data_prior is None or bool(rule.data_prior.all())
-    else:
-        is_supported = task is rule.model or task.is_constant
-    found = rule if task is rule.model else rule.at(task.start)
-    return found.core if is_supported else None
+    return rule.at(task.start).core if is_supported else None
 
 
 def _play_one_by_one(
@@ -220,6 +217,8 @@ def _play_one(agents: Agents, num_rounds: int, rng: np.random.Generator) -> tupl
     logs[0] = agents.learner_prior
     was_contradicted = False
     for k in range(1, num_rounds + 1):
+        if learner is not teacher:
+            learner.follow(teacher)
         if not teacher.task.is_over(teacher.state, agents.hypothesis):
             datum = draw(teacher.distribution_over_data(agents.hypothesis), rng.random())
             for agent in {id(teacher): teacher, id(learner): learner}.values():
@@ -230,8 +229,6 @@ def _play_one(agents: Agents, num_rounds: int, rng: np.random.Generator) -> tupl
                     agent.move_on(datum)
             if teacher.outcomes:
                 teacher.arrive(draw_outcome(teacher.outcomes, rng))
-            if learner is not teacher:
-                learner.follow(teacher)
         logs[k] = learner.log_belief
     return logs, was_contradicted
 

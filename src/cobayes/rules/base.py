@@ -70,7 +70,7 @@ class Rule(ABC):
     is_custom: bool = False
     """Whether `respond` or `respond_many` is defined outside of cobayes."""
     is_scbi: bool = False
-    """Whether the rule is an `SCBI` and not `is_custom`."""
+    """Whether the rule is `SCBI`, or `Pragmatic` of infinite depth, and not `is_custom`."""
     data_prior: Array | None = None
     """Probabilities of the data before anything is taught; None: uniform."""
     tolerance: float = 1e-12
@@ -256,7 +256,7 @@ class Rule(ABC):
             answer = rule.core.update(many, row, in_logs=False, num_threads=_threads(many))
             found = rule._checked(answer)
         if math.isnan(sum(found[:, 0].tolist())):  # NaN if the datum is impossible at the belief
-            raise impossible_datum(self.model, row)
+            raise impossible_datum(rule, row)
         return found.reshape(logs.shape)
 
     def posteriors(self, belief: Distribution) -> Array:
@@ -394,7 +394,7 @@ class Restricted(Rule):
         prior has no effect. A rule that uses the size overrides `Rule._restricted`.
     """
 
-    name = "restricted"
+    name = ""  # so that a text never names this class
 
     def __init__(self, rule: Rule, model: Model, prior: Array) -> None:
         super().__init__(model)
@@ -414,11 +414,17 @@ class Restricted(Rule):
         return Response(likelihood / scale, logs)
 
 
-def impossible_datum(model: Model, datum: int) -> ImpossibleDatumError:
-    """Return the error about a datum that no hypothesis with a positive belief allows."""
+def impossible_datum(rule: Rule, datum: int) -> ImpossibleDatumError:
+    """Return the error about a datum that the data prior or the belief excludes."""
+    name = rule.model.data[datum]
+    if rule.data_prior is not None and rule.data_prior[datum] == 0.0:
+        return ImpossibleDatumError(
+            f"the data prior of datum {name!r} is zero, so the belief cannot be updated.",
+            "show another datum, or give this one a positive data prior.",
+        )
     return ImpossibleDatumError(
-        f"datum {model.data[datum]!r} is impossible under every hypothesis with a positive "
-        "belief, so the belief cannot be updated.",
+        f"datum {name!r} is impossible under every hypothesis with a positive belief, so the "
+        "belief cannot be updated.",
         "show a datum that one of these hypotheses allows, or start from a prior that is positive "
         "in a hypothesis that allows this datum.",
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cobayes._input.labels import Distribution
-from cobayes._input.validation import generator, whole_number
+from cobayes._input.validation import generator, instance, whole_number
 from cobayes._output import counted
 from cobayes.errors import CobayesError, warn_user
 from cobayes.lessons.agents import Choice, Learner, Teacher
@@ -29,12 +29,8 @@ TIE = 1e-10
 
 def world_of(rule: Rule) -> World:
     """Return the world of a rule; raise an error if its task is not a world."""
-    if not isinstance(rule.task, World):
-        raise CobayesError(
-            f"the rule is made from a {type(rule.task).__name__}; expected a world.",
-            "make the rule from one: cobayes.SCBI(cobayes.GridWorld(...)).",
-        )
-    return rule.task
+    hint = "make the rule from one: cobayes.SCBI(cobayes.GridWorld(...))."
+    return instance(rule.task, World, "the rule's task", "a world", hint)
 
 
 def plan_walk(
@@ -291,7 +287,7 @@ def measure_legibility(
 
 
 def _mean(values: list[int]) -> tuple[float, float]:
-    """Return the mean and its standard error; NaN if there are too few values."""
+    """Return the mean (NaN for no values) and its standard error (NaN for fewer than two)."""
     if len(values) < 2:
         return (float(values[0]) if values else np.nan), np.nan
     return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
