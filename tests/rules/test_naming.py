@@ -26,7 +26,13 @@ def test_settings_are_arguments_of_the_named_rule():
 
 @pytest.mark.parametrize(
     ("rule", "message"),
-    [("rsa", "no rule called"), (3, "expected a rule"), (None, "expected a rule")],
+    [
+        ("rsa", "no rule called"),
+        ("restricted", "no rule called"),
+        ("NativeRule", "no rule called"),
+        (3, "expected a rule"),
+        (None, "expected a rule"),
+    ],
 )
 def test_an_object_that_is_no_rule_is_an_error(rule, message):
     with pytest.raises(cb.CobayesError, match=message):

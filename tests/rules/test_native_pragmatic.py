@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from cobayes.theory.rates import limit_divergences
 from tests.rules.crowd import Crowd
 
 
@@ -72,9 +71,27 @@ def test_infinite_depth_is_scbi_and_large_depths_tend_to_it(prior):
     limit = cb.Pragmatic(matrix, math.inf, data_prior=prior)
     scbi = cb.SCBI(matrix, data_prior=prior)
     assert np.array_equal(limit.likelihood(belief), scbi.likelihood(belief))
-    assert cb.rate_of_convergence(limit, 1) == limit_divergences(scbi, 1).min()
+    assert cb.rate_of_convergence(limit, 1) == cb.rate_of_convergence(scbi, 1)
+    for compute in (
+        lambda rule: cb.theory.inverse_update(rule, belief, 0),
+        lambda rule: cb.coupling(rule, num_lessons=20, rng=1).matrix,
+        lambda rule: cb.success_enclosure(rule, 0, num_rounds=2).upper,
+    ):
+        assert np.array_equal(compute(limit), compute(scbi))
     deep = cb.Pragmatic(matrix, 400, data_prior=prior)
     np.testing.assert_allclose(deep.likelihood(belief), scbi.likelihood(belief), rtol=1e-9)
+
+
+def test_the_likelihood_of_a_derived_rule_may_depend_on_the_belief_at_depth_zero():
+    def respond(self, log_belief):
+        likelihood, share = self.model.normalized(), 0.3 * np.exp(log_belief[0])
+        return cb.rules.Response((1.0 - share) * likelihood + share / len(likelihood))
+
+    matrix, _, _ = random_problem(3)
+    derived = type("Derived", (cb.Pragmatic,), {"respond": respond})(matrix, 0)
+    custom = type("Custom", (cb.Rule,), {"respond": respond})(matrix)
+    found, expected = (cb.exact_rounds(rule, 0, 2).means for rule in (derived, custom))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_infinite_depth_needs_rationality_one():

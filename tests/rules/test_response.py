@@ -367,6 +367,11 @@ def test_a_likelihood_depends_only_on_its_belief():
     ("answer", "found"),
     [
         (np.full((3, 2), 1 / 3), "an object of type ndarray; expected a Response"),
+        (cb.rules.Response([[0.5, 0.5]] * 3), "a likelihood of type list; expected an array"),
+        (
+            cb.rules.Response(np.full((3, 2), 1 / 3), np.zeros(2)),
+            r"logs of shape \(2,\); expected \(3, 2\)",
+        ),
         (
             cb.rules.Response(np.full((2, 2), 0.5)),
             r"a likelihood of shape \(2, 2\); expected \(3, 2\)",

@@ -81,10 +81,8 @@ def as_agents(
             raise unteachable(names[position], what)
     if teacher.task is not teacher.model or teacher.data_prior is not None:
         require_datum(teacher, position)
-    if every_round and teacher.task is not teacher.model:
-        teacher = in_every_round(teacher)
-    if every_round and learner.task is not learner.model:
-        learner = in_every_round(learner)
+    if every_round:
+        teacher, learner = in_every_round(teacher), in_every_round(learner)
     is_shared = learner is teacher and theirs is own
     return Agents(teacher, learner, own, theirs, position, is_shared)
 

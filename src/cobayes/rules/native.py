@@ -41,6 +41,8 @@ class NativeRule(Rule):
         Further arguments of `_core.Rule`, such as its kind and depth.
     """
 
+    name = ""  # so that a text never names this class
+
     def __init__(
         self, matrix: MatrixLike, data_prior: Distribution | None, tolerance: float, **options: Any
     ) -> None:
@@ -88,7 +90,7 @@ class BI(NativeRule):
     Notes
     -----
     Section 2.2 of the paper. If a task makes some data unavailable, the likelihood is normalised
-    over the available ones. Of `moving_costs`, only infinite ones have an effect.
+    over the available ones. `moving_costs` have an effect only where they forbid a move.
 
     Examples
     --------
@@ -245,7 +247,8 @@ class Pragmatic(NativeRule):
         self.rationality = number_between(rationality, "rationality", 0.0, 1e100)
         one_of(literal, "literal", ("likelihood", "truth"))
         self.literal = literal
-        self.depends_on_belief = self.depth > 0
+        self.depends_on_belief = self.depth > 0 or self.is_custom
+        self.is_scbi = self.depth == math.inf and not self.is_custom
         options: dict[str, Any] = {"kind": "cooperation"}
         if self.depth < math.inf:
             options = {"kind": "recursion", "depth": self.depth, "literal": literal}
@@ -275,7 +278,7 @@ class Pragmatic(NativeRule):
 
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`."""
-        if self.depth == math.inf:
+        if self.is_scbi:
             return SCBI(self.model, data_prior=self.data_prior).at_certainty(hypothesis)
         # The belief in the other hypotheses is tiny but positive. If one of them allows data that
         # are impossible under `hypothesis`, its column at depth >= 1 has only these data.

@@ -63,8 +63,12 @@ def what_is_wrong(response: Any, model: Model) -> str | None:
     if not isinstance(response, Response):
         return f"an object of type {type(response).__name__}; expected a Response"
     likelihood = response.likelihood
-    if likelihood.shape != model.shape:
-        return f"a likelihood of shape {likelihood.shape}; expected {model.shape}"
+    logs = likelihood if response.logs is None else response.logs
+    for name, table in (("a likelihood", likelihood), ("logs", logs)):
+        if not hasattr(table, "shape"):
+            return f"{name} of type {type(table).__name__}; expected an array"
+        if table.shape != model.shape:
+            return f"{name} of shape {table.shape}; expected {model.shape}"
     sums = np.where((likelihood >= 0.0).all(axis=0), likelihood.sum(axis=0), np.nan)
     # A column of zeros is valid: the hypothesis allows none of the data that may be shown.
     is_wrong = ~((np.abs(sums - 1.0) <= COLUMN_SLACK) | (sums == 0.0))
