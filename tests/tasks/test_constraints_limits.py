@@ -111,10 +111,19 @@ TABLE = cb.Model([[1, 0], [0, 1], [1, 1]], data="abc", hypotheses="xy")
 def test_a_hypothesis_that_allows_none_of_the_data_is_refused_everywhere(kind, teach):
     with pytest.raises(cb.CobayesError, match=r"'y' allows none of the data .*\('a'\)") as refusal:
         teach(kind(cb.limited_to(TABLE, "a")))
-    assert refusal.value.hint == "allow one of 'b', 'c', or teach another hypothesis."
+    assert refusal.value.hint == "make one of 'b', 'c' available, or teach another hypothesis."
     if kind is cb.SCBI:
         with pytest.raises(cb.CobayesError, match=r"'y' allows none of the data .*\('a'\)"):
             teach(cb.SCBI(TABLE, data_prior=[1, 0, 0]))
+
+
+@pytest.mark.parametrize(
+    "make", [lambda task: cb.limited_to(task, "ab"), lambda task: cb.sets_of(task, 2)]
+)
+@pytest.mark.parametrize("task", [cb.without_repeats(MODEL), cb.limited_to(MODEL, "bd")])
+def test_a_task_whose_constraints_would_be_lost_is_refused(make, task):
+    with pytest.raises(cb.CobayesError, match="expected a matrix or a Model, not a task"):
+        make(task)
 
 
 def test_unknown_data_and_an_empty_list_are_errors():

@@ -73,6 +73,20 @@ def test_walks_can_be_without_repeats_too():
     assert len(set(run.data.tolist())) == run.num_rounds
 
 
+def test_a_walker_without_moves_towards_its_goal_makes_another_move():
+    world = cb.GridWorld(3, 3, (0, 1), {"A": (2, 0), "B": (2, 2)}, 0.5)
+    walker = cb.Teacher(cb.SCBI(cb.without_repeats(world)), "A", rng=0, choice="forward")
+    moves = [world.action_labels[walker.choose()] for _ in range(4)]
+    assert set(moves[:2]) == {"left", "down"}
+    assert set(moves[2:]) == {"up", "right"}
+
+
+@pytest.mark.parametrize("shown", [[0.9], [True], [-1], [5], [2, 1], [1, 1]])
+def test_a_saved_state_holds_different_positions_in_order(shown):
+    with pytest.raises(ValueError, match="shown"):
+        cb.without_repeats(MODEL).read_state([shown, None])
+
+
 @pytest.mark.parametrize("slip", [0.0, 0.3])
 def test_a_watcher_need_not_know_that_no_move_is_made_twice(slip):
     world = cb.GridWorld.with_goals_on_top(5, 3, 2, 0.5, slip=slip)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from cobayes.tasks.task import as_state
+from cobayes.tasks.task import as_state, task_from_settings
 
 MODEL = cb.Model([[0.5, 0.2, 0.1], [0.3, 0.3, 0.3], [0.2, 0.5, 0.6]], "abc", "xyz")
 
@@ -188,6 +188,18 @@ def test_teacher_and_learner_may_have_different_tasks():
     )
     second = cb.BI(MODEL).update(cb.BI(MODEL).update(np.full(3, 1 / 3), run.data[0]), run.data[1])
     np.testing.assert_allclose(run.beliefs[-1], second)
+
+
+def test_without_repeats_a_later_matrix_may_allow_a_datum_that_the_first_excludes():
+    models = [cb.Model([[1.0, 0.5], [0.0, 0.5]]), cb.Model([[0.0, 0.5], [1.0, 0.5]])]
+    rule = cb.SCBI(cb.without_repeats(InTurn(models)))
+    assert cb.run_lesson(cb.Teacher(rule, 0), cb.Learner(rule), 2).data.tolist() == [0, 1]
+
+
+def test_a_saved_task_loads_as_the_last_definition_of_its_class():
+    kinds = [type("Twice", (Constant,), {"__module__": name}) for name in ("a", "b", "b", "c")]
+    for module, k in (("a", 0), ("b", 2), ("c", 3), ("d", 3)):
+        assert type(task_from_settings(f"{module}.Twice", {})) is kinds[k]
 
 
 def test_matrices_of_a_task_share_their_labels():

@@ -1,4 +1,4 @@
-"""Tasks made from a matrix or another task: no repeats, moving costs, fewer data, sets."""
+"""Tasks made from a matrix or a task: no repeats, moving costs, some data only, sets of data."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.tables import as_floats
-from cobayes._input.validation import items, number_between, whole_number
+from cobayes._input.validation import instance, items, number_between, whole_number
 from cobayes.errors import CobayesError
-from cobayes.model import MatrixLike, Model, as_model, as_task
+from cobayes.model import MatrixLike, Model, as_task
 from cobayes.tasks.task import State, Task
 
 Array = NDArray[np.float64]
@@ -122,11 +122,11 @@ class WithoutRepeats(Around):
         model = self.task.matrix_at(within)
         is_new = np.ones(model.num_data, dtype=bool)
         is_new[list(shown)] = False
-        # In a task that is not constant, data may become available later.
+        # In a task that is not constant, the matrix and the available data may change later.
         if self.task.is_constant:
             is_new &= self.task.available_at(within)
-        if hypothesis is not None:
-            is_new &= model.matrix[:, hypothesis] > 0.0
+            if hypothesis is not None:
+                is_new &= model.matrix[:, hypothesis] > 0.0
         left = int(is_new.sum())
         inner = self.task.rounds_left(within, hypothesis)
         return left if inner is None else min(left, inner)
@@ -134,9 +134,9 @@ class WithoutRepeats(Around):
     def read_state(self, content: Any) -> State:
         """Validate a state that was read from a file, and return it."""
         shown, inner = content
-        positions = tuple(int(datum) for datum in shown)
+        positions = tuple(whole_number(datum, "a datum that was shown", 0) for datum in shown)
         last = self.model.num_data - 1
-        if positions != tuple(sorted(set(positions))) or not all(0 <= d <= last for d in positions):
+        if positions != tuple(sorted(set(positions))) or any(d > last for d in positions):
             raise ValueError(
                 f"the data shown are {positions}; expected different positions from 0 to {last}, "
                 "in order"
@@ -234,7 +234,8 @@ def moving_costs(matrix: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> M
         A matrix of any kind, a `Model`, or another task.
     costs
         The cost of moving from the last datum (rows) to the next (columns), (n, n). Infinity
-        forbids the move.
+        forbids the move. So does a cost that exceeds the lowest cost among the available data by
+        about ``740 / weight`` or more, because the prior underflows.
     weight
         The factor of the costs in the exponent, >= 0. With zero the costs have no effect.
 
@@ -277,11 +278,17 @@ def _read_costs(costs: ArrayLike, model: Model) -> Array:
     return table
 
 
+def _only_matrix(matrix: MatrixLike) -> Model:
+    """Return a matrix as a model; refuse another task, because its constraints would be lost."""
+    hint = "start with the matrix, such as without_repeats(limited_to(matrix, data))."
+    return instance(as_task(matrix), Model, "the matrix", "a matrix or a Model, not a task", hint)
+
+
 class LimitedTo(Task):
     """A task in which only some of the data may be shown; made by `limited_to`."""
 
     def __init__(self, matrix: MatrixLike, data: Iterable[SupportsIndex | str]) -> None:
-        self._model = as_model(matrix)
+        self._model = _only_matrix(matrix)
         given = items(data, "data", "data", least=1)
         self.data = sorted({self._model.datum_index(datum) for datum in given})
         self._prior = np.zeros(self._model.num_data)
@@ -363,7 +370,7 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     >>> cb.sets_of(cb.Model([[0.8, 0.3], [0.1, 0.2], [0.1, 0.5]], data="abc"), 2).data
     ('a + b', 'a + c', 'b + c')
     """
-    model = as_model(matrix)
+    model = _only_matrix(matrix)
     size = whole_number(size, "size", 1)
     n, m = model.shape
     if size == 1:

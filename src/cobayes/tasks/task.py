@@ -249,7 +249,7 @@ def no_datum(model: Model, hypothesis: int, available: NDArray[np.bool_]) -> Cob
     allowed = [model.data[row] for row in np.flatnonzero(model.matrix[:, hypothesis])]
     return CobayesError(
         f"hypothesis {name!r} allows none of the data that may be shown ({shorten(shown, 4)}).",
-        f"allow one of {shorten(allowed, 4)}, or teach another hypothesis.",
+        f"make one of {shorten(allowed, 4)} available, or teach another hypothesis.",
     )
 
 
@@ -271,9 +271,11 @@ def task_from_settings(name: str, settings: dict[str, Any]) -> Task:
     if module.startswith(OWN_TASKS):
         with suppress(ImportError):
             importlib.import_module(module)
-    for kind in subclasses(Task):
-        if kind.__name__ == own_name:
-            return kind.from_settings(settings)
-    raise CobayesError(
-        f"there is no task called {own_name!r}.", "define or import its class before loading."
-    )
+    found = [kind for kind in subclasses(Task) if kind.__name__ == own_name]
+    if not found:
+        raise CobayesError(
+            f"there is no task called {own_name!r}.", "define or import its class before loading."
+        )
+    # A notebook may define a class twice: the last definition is taken, preferably of this module.
+    found.sort(key=lambda kind: kind.__module__ == module)
+    return found[-1].from_settings(settings)
