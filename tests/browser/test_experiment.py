@@ -108,13 +108,14 @@ def test_an_error_in_a_pasted_table_names_the_line_and_the_column_of_the_text():
     folder = (Path(cb.__file__).parent / "browser").as_uri()
     script = f"""
         import {{ parseTable }} from "{folder}/page/tables.js";
-        const texts = ["datum,A,B\\nx,1,z", "1,2\\n3", "1,2\\n3,z",
+        const texts = ["datum,A,B\\nx,1,z", "1,2\\n3", "1,2\\n3,z", "1,2\\n3,0x10/2",
           "d;A;B\\n\\nx;1;0,25\\n\\ny;1,200;1"];
         process.stdout.write(JSON.stringify(texts.map((text) => parseTable(text).message)));"""
     assert run_node(script) == [
         "“z” in line 2, column 3 is not a number.",
         "Line 2: found 1 of 2 numbers.",
         "“z” in line 2, column 2 is not a number.",
+        "“0x10/2” in line 2, column 2 is not a number.",
         "“1,200” in line 5, column 2 is not a number.",
     ]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from tests.browser.screen import link, screen_table, shares
+from tests.browser.screen import link, screen_table, shares, show
 
 pytestmark = pytest.mark.slow
 
@@ -124,6 +124,11 @@ def test_you_can_be_the_teacher(visit, pages):
         assert float(rows["bowl"].iloc[-1]) == pytest.approx(learner.belief[1], abs=1e-10)
 
 
+def test_with_your_data_the_last_round_is_that_of_your_last_datum(visit, pages):
+    page = visit(pages["gestures"], hash=link(choice="you", picks=[4, 0], round=9))
+    assert page.inner_text(".round b") == "2"
+
+
 def test_the_likeliest_datum_is_pythons(visit, pages):
     page = visit(pages["gestures"], hash=link(choice="likeliest", round=4))
     found = screen_table(page)
@@ -179,6 +184,14 @@ def test_every_normalisation_is_shown_on_the_way_to_the_limit(visit, pages):
         sums = maps.nth(1).locator(".sum").all_text_contents()
         expected = [*table.sum(axis=1), *table.sum(axis=0)]
         np.testing.assert_allclose([float(text) for text in sums], expected, rtol=6e-3)
+
+
+def test_a_new_name_of_a_datum_stands_beside_its_normalised_row(visit, pages):
+    page = visit(pages["three"])
+    show(page, "table")
+    page.fill("[aria-label='name of datum 1']", "new")
+    show(page, "lesson")
+    page.wait_for_selector(".one-round .head:text-is('new')")
 
 
 def test_the_normalisations_play_by_themselves_and_can_be_paused(visit, pages):

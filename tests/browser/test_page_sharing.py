@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 import cobayes as cb
-from tests.browser.screen import KINDS, VIEWS, download, link, screen_table, wait_for_numbers
+from tests.browser.screen import KINDS, VIEWS, download, link, screen_table, show, wait_for_numbers
 
 pytestmark = pytest.mark.slow
 
@@ -43,13 +43,25 @@ def test_a_shared_link_gives_the_same_numbers(visit, pages, view):
     assert screen_table(first).equals(screen_table(again))
 
 
+GOALS = {"A": [0, 0], "B": [0, 6]}
+BOARD = {"width": 7, "height": 5, "start": [4, 3], "goals": GOALS, "discount": 0.3}
+
+
 @pytest.mark.parametrize(
     "hash",
-    ["#nonsense", "#" + "A" * 5000, link(round=-5, table=[1], view="x"), link(truth=99), "#W10"],
+    [
+        *("#nonsense", "#" + "A" * 5000, "#W10"),
+        *(link(round=-5, table=[1], view="x"), link(truth=99)),
+        link(board={**BOARD, "walls": [[0, 1], [1, 0]]}),  # around goal A
+        link(board={**BOARD, "walls": [[0, 14]]}),  # outside of the board
+        link(board={**BOARD, "walls": [], "actions": ["fly"]}),
+    ],
 )
 def test_a_damaged_link_shows_the_page_anyway(visit, pages, hash):
     page = visit(pages["three"], hash=hash)
     assert page.locator(".card").count() == 3
+    show(page, "grid")
+    assert page.locator(".board [aria-label$=wall]").count() == 0
 
 
 def run_python(page):
@@ -79,6 +91,7 @@ ZEROS = {
         {"round": 4, "choice": "likeliest"},
         {"round": 3, "choice": "you", "picks": [4, 0, 2]},
         {"round": 6, "dataPrior": [1, 0, 3, 4, 4, 3, 2, 0]},
+        {"round": 6, "dataPrior": [1, 0, 3, 4, 4, 3, 2, 0], "repeats": False},
     ],
 )
 def test_the_python_code_gives_the_numbers_of_the_screen(visit, pages, state):

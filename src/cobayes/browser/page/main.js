@@ -105,12 +105,9 @@ function listenToHead(store, views) {
 function growFrame() {
   const app = find("#app");
   new ResizeObserver(() => {
-    try {
-      const wanted = app.offsetHeight + 8;
-      if (frameElement && wanted > frameElement.clientHeight) frameElement.style.setProperty("height", `${wanted}px`);
-    } catch {
-      // A frame from another origin keeps the height set by the page that contains it.
-    }
+    const wanted = app.offsetHeight + 8;
+    // In a page of another origin, frameElement is null, and the frame keeps the height set by that page.
+    if (frameElement && wanted > frameElement.clientHeight) frameElement.style.setProperty("height", `${wanted}px`);
   }).observe(app);
 }
 

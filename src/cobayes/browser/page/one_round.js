@@ -60,7 +60,7 @@ export function oneRound(store) {
     const sums = state.frame
       ? { ...sumsOf(values), ...goals, isRows }
       : { ...sumsOf(values), rowGoals: null, columnGoals: null, isRows: null };
-    const key = JSON.stringify([table, hypotheses, state.truth, isLimit && binds ? scaled.blocks : null]);
+    const key = JSON.stringify([table, data, hypotheses, state.truth, isLimit && binds ? scaled.blocks : null]);
     latest = [values, sums];
     // While only numbers change, the drawing is kept, so that colours and bars change gradually.
     if (shown?.key !== key) {

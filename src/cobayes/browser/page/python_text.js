@@ -30,26 +30,27 @@ function model({ example, table: { data, hypotheses, matrix } }, isExample) {
 
 const check = (state, made) => [...made, "print(model.check())"];
 
-/** Code for the three rules; `subject` is the Python name of the model or task. */
-function rules({ depth, rationality, literal, dataPrior, table: { data } }, subject) {
+/** Code for the three rules; `name` is the Python name of the model or world. */
+function rules({ depth, rationality, literal, dataPrior, repeats, table: { data } }, name) {
+  const task = (inner) => (repeats ? inner : `cb.without_repeats(${inner})`);
   const prior = dataPrior ? `, data_prior=${list(probabilities(dataPrior, data.length))}` : "";
   // Plain Bayes has no data prior, but never shows unavailable data.
   const left = dataPrior?.includes(0) ? data.filter((_, i) => dataPrior[i] > 0) : null;
   return [
     "rules = {",
-    `    "Literal": cb.BI(${left ? `cb.limited_to(${subject}, ${list(left)})` : subject}),`,
-    `    "Pragmatic": cb.Pragmatic(${subject}, ${depth}, rationality=${rationality}${prior}, literal=${text(literal)}),`,
-    `    "Cooperative": cb.SCBI(${subject}${prior}),`,
+    `    "Literal": cb.BI(${task(left ? `cb.limited_to(${name}, ${list(left)})` : name)}),`,
+    `    "Pragmatic": cb.Pragmatic(${task(name)}, ${depth}, rationality=${rationality}${prior}, literal=${text(literal)}),`,
+    `    "Cooperative": cb.SCBI(${task(name)}${prior}),`,
     "}",
   ];
 }
 
 /** Code for the model, the rules and the prior. */
 function setting(state, made) {
-  const { prior, repeats, table } = state;
+  const { prior, table } = state;
   return [
     ...made,
-    ...rules(state, repeats ? "model" : "cb.without_repeats(model)"),
+    ...rules(state, "model"),
     `prior = ${prior ? list(probabilities(prior, table.hypotheses.length)) : "None  # uniform"}`,
   ];
 }
@@ -112,7 +113,7 @@ function grid(state) {
     `    ${width}, ${height}, start=${square(start)}, goals={${named.join(", ")}}, discount=${discount},`,
     `    walls=[${walls.map(square).join(", ")}], actions=${list(world.actions)},`,
     ")",
-    ...rules({ ...state, dataPrior: null }, "world"),
+    ...rules({ ...state, dataPrior: null, repeats: true }, "world"),
     "prior = None  # uniform",
     ...learners(namesOf(moves.slice(0, state.steps), world.actions), "moves of the walker"),
   ];

@@ -1,4 +1,5 @@
 /** The page's state: one plain object that is watched for changes and written into the address. */
+import { GridWorld } from "../twin/grid.js";
 import { problems } from "./tables.js";
 
 /** @typedef {import("./tables.js").Table} Table */
@@ -67,12 +68,13 @@ function isBoard(x) {
   const isInside = ([row, column]) => row < x.height && column < x.width;
   const isGoal = ([label, square]) => /^[A-F]$/.test(label) && isSquare(square);
   if (goals.length < 2 || goals.length > 6 || !goals.every(isGoal)) return false;
-  if (!Array.isArray(x.walls) || !x.walls.every(isSquare)) return false;
+  if (!Array.isArray(x.walls) || !x.walls.every(isSquare) || "actions" in x) return false;
   const keys = squares.map(String);
   return (
-    squares.every(isInside) &&
+    [...squares, ...x.walls].every(isInside) &&
     new Set(keys).size === keys.length &&
-    !x.walls.some((wall) => keys.includes(String(wall)))
+    !x.walls.some((wall) => keys.includes(String(wall))) &&
+    !new GridWorld(x).unreachable.length
   );
 }
 
@@ -103,6 +105,7 @@ export class Store {
       m = next.table.hypotheses.length;
     next.truth = Math.min(next.truth, m - 1);
     next.picks = next.picks.filter((datum) => datum < n);
+    if (next.choice === "you") next.round = Math.min(next.round, next.picks.length);
     for (const [name, size] of [
       ["prior", m],
       ["dataPrior", n],

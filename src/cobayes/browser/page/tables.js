@@ -127,11 +127,10 @@ export function readNumber(cell) {
   const share = text.endsWith("%") ? 0.01 : 1;
   text = text.replace(/\s*%$/, "");
   if (/^[-+]?\d*,\d+(e[-+]?\d+)?$/i.test(text) && !/^[-+]?[1-9]\d{0,2},\d{3}$/.test(text)) text = text.replace(",", ".");
-  const parts = text.split("/");
-  if (parts.length === 2 && parts.every((part) => part.trim() !== ""))
-    return (Number(parts[0]) / Number(parts[1])) * share;
+  const parts = text.split("/").map((part) => part.trim());
   // Number() also reads "0x10" and "", which are no numbers in a table.
-  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) * share : NaN;
+  if (parts.length > 2 || !parts.every((part) => /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(part))) return NaN;
+  return (Number(parts[0]) / Number(parts[1] ?? 1)) * share;
 }
 
 function findSeparator(lines) {
