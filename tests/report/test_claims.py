@@ -124,6 +124,21 @@ def test_agreement_needs_intervals_inside_its_limit(stderr, verdict):
     assert claim.verdict == verdict
 
 
+def test_a_claim_about_one_number_needs_no_list():
+    listed = judge_interval("s", "w", [0.1], [0.4], below=1.0, values=[0.2])
+    assert judge_interval("s", "w", 0.1, 0.4, below=1.0, values=0.2) == listed
+    listed = judge_agreement("s", "w", [3.0], [0.1], [3.1], within=1.0, what="x")
+    assert judge_agreement("s", "w", 3.0, 0.1, 3.1, within=1.0, what="x") == listed
+
+
+@pytest.mark.parametrize(("exact", "chance"), [(3.0, "p = 0.61"), (3.1, "p < 10⁻⁹⁹")])
+def test_an_exact_value_agrees_only_if_it_is_the_claimed_one(exact, chance):
+    # χ² = 1 with 2 degrees of freedom has p = exp(-1/2).
+    claim = judge_agreement("s", "w", [exact, 3.1], [0.0, 0.1], 3.0, within=1.0, what="x")
+    assert claim.verdict == ("holds" if exact == 3.0 else "does not hold")
+    assert chance in claim.measured
+
+
 def test_agreement_of_dependent_values_takes_their_own_chi_square():
     options = {"within": 2.0, "what": "x"}
     claim = judge_agreement("s", "w", [3.2], [0.1], [3.0], chi_square=(9.0, 1), **options)

@@ -117,8 +117,8 @@ def judge_interval(
     ... ).verdict
     'holds'
     """
-    low, high = (np.atleast_1d(np.asarray(x, dtype=float)) for x in (low, high))
-    values = (low + high) / 2 if values is None else np.asarray(values, dtype=float)
+    low, high = (np.array(x, dtype=float, ndmin=1) for x in (low, high))
+    values = (low + high) / 2 if values is None else np.array(values, dtype=float, ndmin=1)
     names = names or [f"case {k + 1}" for k in range(len(low))]
     is_exact = bool((low == high).all())
     inside = (low > above) & (high <= below)
@@ -262,10 +262,13 @@ def judge_agreement(
     """
     from scipy.special import gammaincc
 
-    values, stderrs, expected = (np.asarray(x, dtype=float) for x in (values, stderrs, expected))
-    limit = np.broadcast_to(np.asarray(within, dtype=float), values.shape)
+    values, stderrs, expected, limit = np.broadcast_arrays(
+        *(np.array(x, dtype=float, ndmin=1) for x in (values, stderrs, expected, within))
+    )
     apart = np.abs(values - expected)
-    statistic, degrees = chi_square or (float(((apart / stderrs) ** 2).sum()), len(values))
+    # An exact value adds nothing to χ² if it equals the claimed one, and infinity otherwise.
+    ratios = np.divide(apart, stderrs, out=np.where(apart > 0.0, np.inf, 0.0), where=stderrs > 0.0)
+    statistic, degrees = chi_square or (float((ratios**2).sum()), len(values))
     chance = float(gammaincc(0.5 * degrees, 0.5 * statistic))
     reach = apart + family_quantile(len(values)) * stderrs
     verdict: Verdict = "not decided"
