@@ -58,18 +58,20 @@ it
 Some numbers
 
 - `x`: an x
+- `P value`: a probability
 """
 
 
 def test_a_text_becomes_words_pictures_tables_sizes_and_numbers():
-    frame = pd.DataFrame({"x": [1.0], "other": [2.0]})
+    frame = pd.DataFrame({"x": [1.0], "other": [2.0], "P value": [0.5]})
     section = written_section(TEXT, values={"n": 3}, figures={"p": "<b>"}, data={"d": frame})
     table = Table("Counts of everything.", ("n", "m"), (("3", ""),))
     assert section.title == "Mine"
     assert section.blocks == ("There are 3.", Picture("p", "<b>", "caption", "alt"), table)
     assert section.sizes == "all of it"
-    assert list(section.data["d"].columns) == ["x"]
-    assert section.data["d"].attrs == {"title": "Some numbers", "columns": {"x": "an x"}}
+    described = {"x": "an x", "P value": "a probability"}
+    assert list(section.data["d"].columns) == list(described)
+    assert section.data["d"].attrs == {"title": "Some numbers", "columns": described}
 
 
 def test_words_and_parts_must_fit_each_other():

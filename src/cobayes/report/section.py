@@ -263,7 +263,7 @@ def _written_table(paragraph: str) -> Table:
 
 def _described(text: str, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the columns that a text describes, with its title and descriptions as attributes."""
-    columns = re.findall(r"^- `(\w+)`: (.+)$", text, flags=re.MULTILINE)
+    columns = re.findall(r"^- `([^`]+)`: (.+)$", text, flags=re.MULTILINE)
     title = text.partition("\n")[0]
     for column, _ in columns:
         if column not in frame:
