@@ -68,9 +68,16 @@ def test_unknown_parts_bad_scales_and_bad_folders_are_errors(tmp_path):
             build_report(tmp_path, [WORDS], scale=scale)
     with pytest.raises(cb.CobayesError, match="a format is 'tiff'"):
         build_report(tmp_path, [WORDS], formats=("tiff",))
-    (tmp_path / "file").touch()
-    with pytest.raises(cb.CobayesError, match="is a file"):
-        build_report(tmp_path / "file", [WORDS])
+    (tmp_path / "words").touch()
+    for place in (tmp_path, tmp_path / "words"):  # the section's folder, the report's folder
+        with pytest.raises(cb.CobayesError, match="words is a file; the report needs a folder"):
+            build_report(place, [WORDS])
+
+
+def test_an_error_of_a_builder_about_its_own_files_is_not_changed(tmp_path):
+    recipe = Recipe("own", "", lambda context: context.folder.mkdir())
+    with pytest.raises(FileExistsError, match="own"):
+        build_report(tmp_path, [recipe])
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])

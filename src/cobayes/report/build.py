@@ -107,6 +107,9 @@ def build_report(
     sets = "".join(f" --set {name}={value}" for name, value in changed.items())
     deleted: set[Path] = set()
     with _failures_explained(place):
+        for path in (place, *(place / recipe.name for recipe in chosen)):
+            if path.exists() and not path.is_dir():
+                raise CobayesError(f"{path} is a file; the report needs a folder.")
         place.mkdir(parents=True, exist_ok=True)
         for number, recipe in enumerate(chosen, start=1):
             line = partial(tell or (lambda *_: None), f"[{number}/{len(chosen)}] {recipe.name}")
@@ -167,8 +170,6 @@ def _failures_explained(place: Path) -> Iterator[None]:
     """Replace errors of a full disk, a read-only folder or a wrong path by a `CobayesError`."""
     try:
         yield
-    except FileExistsError:
-        raise CobayesError(f"{place} is a file; the report needs a folder.") from None
     except OSError as error:
         if error.errno not in _CANNOT_WRITE:
             raise
