@@ -65,7 +65,7 @@ def test_a_missing_column_is_named():
         read(rows().drop(columns="datum"))
     with pytest.raises(cb.CobayesError, match="no column 'guess'"):
         read(rows(), "guess")
-    with pytest.raises(cb.CobayesError, match="no rows"):
+    with pytest.raises(cb.CobayesError, match="the table has no rows"):
         read(rows().iloc[:0])
 
 

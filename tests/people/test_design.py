@@ -8,7 +8,7 @@ from scipy.special import entr
 
 import cobayes as cb
 from cobayes import people
-from cobayes.people import Family
+from cobayes.people import Family, design
 
 PROBLEM = {"one": [[0.6, 0.2, 0.3], [0.3, 0.1, 0.5], [0.1, 0.7, 0.2]]}
 RNG = np.random.default_rng(5)
@@ -167,6 +167,18 @@ def test_gain_is_smaller_for_people_whose_depth_was_estimated():
     group = people.fit_group(choices, PROBLEMS, FAMILY, num_draws=100, rng=1)
     for given in (alone, group):
         assert people.informative(PROBLEMS, given=given, rng=1)["nats"].max() < 0.7 * prior
+
+
+def test_people_of_a_fit_whose_depth_has_no_rationality_have_one_from_the_default_range():
+    family = Family(response="guess", depth=(0, 1), lapse=0.02)
+    choices = people.simulate(
+        {"depth": 0}, PROBLEMS, num_people=3, num_rounds=9, family=family, rng=1
+    )
+    alone = people.fit(choices, PROBLEMS, family, intervals=None)
+    depth, values = design._draw(family, alone, 400, np.random.default_rng(1))
+    rationality = values[depth == 0, family.names.index("rationality")]
+    assert rationality.min() >= 1.0
+    assert len(np.unique(rationality)) == len(rationality) > 200
 
 
 def test_a_depth_that_nobody_has_adds_nothing():

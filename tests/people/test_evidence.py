@@ -90,6 +90,12 @@ def test_a_model_below_chance_is_called_no_better_than_chance(choices):
     assert "is no better than chance" in people.compare({"wrong": wrong}, loo=False).conclusion
 
 
+def test_responses_with_a_single_option_are_not_compared_with_chance():
+    row = {"person": ["a"], "round": [1], "hypothesis": [0], "datum": [0]}
+    fit = people.fit(row, [[1.0, 1.0]], Family(depth=1))
+    assert "chance" not in people.compare({"one": fit}, loo=False).conclusion
+
+
 def test_cross_validation_predicts_a_person_from_the_others(choices, fits):
     found = people.cross_validate(fits["social"])
     others = choices[choices["person"] != "3"]

@@ -268,11 +268,14 @@ def test_fits_with_tasks_features_and_counts_are_saved(tmp_path):
     loaded = people.Fit.load(tmp_path / "fit.cobayes")
     pd.testing.assert_frame_equal(loaded.estimates, found.estimates)
     pd.testing.assert_frame_equal(loaded.trials, found.trials, check_dtype=False)
-    again = people.fit(
-        rows, task, family.at(features={"f": lambda model, history: [1, 0, 0]}), None
-    )
-    with pytest.raises(cb.CobayesError, match="'f' is a function, which cannot be saved"):
-        again.save(tmp_path / "no.cobayes")
+
+    def edge(model, history):
+        return [1, 0, 0]
+
+    for feature in (edge, {"p": edge}):
+        again = people.fit(rows, task, family.at(features={"f": feature}), None)
+        with pytest.raises(cb.CobayesError, match="'f' is a function, which cannot be saved"):
+            again.save(tmp_path / "no.cobayes")
 
 
 def test_a_file_that_is_no_fit_is_refused(fit, tmp_path):

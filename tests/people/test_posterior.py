@@ -1,6 +1,7 @@
 """The likelihood as a function for samplers, draws from the posterior, predictive checks."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
@@ -76,6 +77,18 @@ def test_arviz_gets_the_answers_of_learners(response):
     tree = people.fit(found, PROBLEMS, family, intervals=None).to_arviz(40, rng=1)
     answers = np.asarray(tree["observed_data"]["response"])
     assert answers == pytest.approx(found[response].astype(float).to_numpy())
+
+
+def test_arviz_gets_missing_values_for_a_parameter_that_the_depth_does_not_have():
+    family = Family(depth=(0, 1), response="guess", lapse=0.02)
+    truth = {"depth": [0.0] * 3 + [1.0] * 3, "rationality": 2.0}
+    choices = people.simulate(pd.DataFrame(truth), PROBLEMS, num_rounds=9, family=family, rng=1)
+    fit = people.fit(choices, PROBLEMS, family, intervals=None)
+    draws = fit.to_arviz(40, rng=1)["posterior"]
+    shown = fit.estimates["rationality"].notna()
+    assert shown.nunique() == 2
+    assert (np.isfinite(draws["rationality"]) == shown.to_numpy()).all()
+    assert (draws["lapse"] == 0.02).all()
 
 
 RNG = np.random.default_rng(21)

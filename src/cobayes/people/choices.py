@@ -174,7 +174,7 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
             f"the table has several columns {twice[0]!r}.", "drop or rename all but one."
         )
     if frame.empty:
-        raise CobayesError("the table of choices has no rows.")
+        raise CobayesError("the table has no rows.")
     if "count" in frame.columns:
         frame = _repeated(frame)
     problem = _problems(frame, problems)

@@ -246,8 +246,8 @@ def informative(
         The unknown: "depth", or a free parameter such as "rationality".
     given
         The fit from which people are drawn: new people from the group of a `GroupFit`, or the
-        people of a `Fit`, with depths weighted by BIC. Without a fit, depths are drawn uniformly,
-        and parameters from the default ranges of `recover`.
+        people of a `Fit`, with depths weighted by BIC. Without a fit, depths are drawn uniformly.
+        Parameters without an estimate are drawn from the default ranges of `recover`.
     rng
         Anything that `numpy.random.default_rng` accepts.
     num_draws
@@ -321,18 +321,19 @@ def _draw(
     family: Family, given: Fit | GroupFit | None, count: int, random: np.random.Generator
 ) -> tuple[Positions, Array]:
     """Draw s people; return the positions of their depths (s,), and all parameters (s, names)."""
-    if given is None:
-        table = draw_people(family, count, {}, random)
-        depth = np.searchsorted(family.depth, table["depth"].to_numpy())
-        return depth, table[list(family.names)].to_numpy()
     if isinstance(given, GroupFit):
         return given.draw_next(count, random)
+    table = draw_people(given.family if given else family, count, {}, random)
+    values = table[list(family.names)].to_numpy()
+    if given is None:
+        return np.searchsorted(family.depth, table["depth"].to_numpy()), values
     found = given.arrays
     sizes = np.log([len(rows) for rows in given.groups])[:, None]
     weights = special.softmax(found.value - 0.5 * found.is_identified.sum(axis=2) * sizes, axis=1)
     person = random.integers(len(weights), size=count)
     depth = draw_many(weights[person], random.random(count))
-    return depth, found.parameters[person, depth]
+    has_estimate = found.is_identified[person, depth]
+    return depth, np.where(has_estimate, found.parameters[person, depth], values)
 
 
 def draw_people(

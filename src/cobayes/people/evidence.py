@@ -285,7 +285,7 @@ def _conclude(table: pd.DataFrame, chance: float) -> str:
             else "Which model is the most frequent among people is open: the highest protected "
             f"exceedance probability is {probability_text(protected)} ({names[winner]})."
         )
-    if np.isfinite(chance):
+    if chance < 0.0:
         gain = (logs[0] - chance) / abs(chance)
         parts.append(
             f"The log-likelihood of the best model is {100.0 * gain:.1f} % closer to zero than "

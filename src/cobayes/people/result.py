@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from html import escape
@@ -199,10 +199,10 @@ class Fit:
     def to_arviz(self, num_draws: int = 500, rng: Any = None) -> Any:
         """Return draws from the posterior under flat priors, with log-likelihoods, for ArviZ.
 
-        Every unit keeps its best depth. The draws are resampled from weighted candidates, in random
-        order; they form one chain. ``effective`` in constant_data is the effective number of
-        candidates of each unit. If it is far below `num_draws`, the draws do not represent the
-        posterior well.
+        Every unit keeps its best depth; a parameter that this depth does not have is NaN. The draws
+        are resampled from weighted candidates, in random order; they form one chain. ``effective``
+        in constant_data is the effective number of candidates of each unit. If it is far below
+        `num_draws`, the draws do not represent the posterior well.
 
         Parameters
         ----------
@@ -214,15 +214,18 @@ class Fit:
         whole_number(num_draws, "num_draws", 1)
         arviz = import_optional("arviz_base", "people", "to_arviz()")
         random = generator(rng)
-        names, label = self.family.names, self.by or "everybody"
-        draws = {name: np.empty((1, num_draws, len(self.groups))) for name in names}
+        label, shape = self.by or "everybody", (1, num_draws, len(self.groups))
+        draws = {
+            name: np.full(shape, low if low == high else np.nan)
+            for name, (low, high) in self.family.bounds.items()
+        }
         logs = np.empty((1, num_draws, len(self.choices)))
         effective = np.empty(len(self.groups))
         for likelihood, units, parameters in self.at_best():
             found, effective[units] = draw_parameters(likelihood, parameters, num_draws, random)
+            for place, name in enumerate(likelihood.names):
+                draws[name][0][:, units] = found[:, :, place]
             for number, values in enumerate(found):
-                for name, own in likelihood.parameters(values).items():
-                    draws[name][0, number, units] = own
                 logs[0, number, likelihood.rows] = likelihood.by_row(values).value
         content = {
             "posterior": draws,
@@ -231,14 +234,14 @@ class Fit:
             "constant_data": {"effective": effective},
         }
         coords = {label: [str(unit) for unit in self.units] or ["everybody"]}
-        dims = {name: [label] for name in (*names, "effective")} | {"response": ["row"]}
+        dims = {name: [label] for name in (*draws, "effective")} | {"response": ["row"]}
         return arviz.from_dict(content, coords=coords, dims=dims)
 
     def save(self, path: str | Path) -> None:
         """Write the fit with its choices and problems into one file, for `load`.
 
-        In the choices, columns that are not numeric are saved as texts. A feature that is
-        a function cannot be saved.
+        In the choices, columns that are not numeric are saved as texts. Functions in features
+        cannot be saved.
 
         Parameters
         ----------
@@ -248,7 +251,8 @@ class Fit:
         from cobayes.lessons.saving import to_plain, write
 
         for name, feature in (self.family.features or {}).items():
-            if callable(feature):
+            parts = feature.values() if isinstance(feature, Mapping) else [feature]
+            if any(map(callable, parts)):
                 raise CobayesError(
                     f"the feature {name!r} is a function, which cannot be saved.",
                     "give its numbers as arrays, or save fit.estimates and fit.trials.",
