@@ -29,6 +29,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make report   run the paper's experiments at quick scale, write report/index.html"
 	@echo "make test     run all tests"
+	@echo "make install-dev  set up .venv with all that tests, lint and docs need"
 	@echo "make fuzz     look for inputs that break calls, files and commands (SEED=, MINUTES=, EXAMPLES=)"
 	@echo "make fuzz-core  look for inputs that break the core's memory or promises (needs clang)"
 	@echo "make wheel    build sdist and wheels into dist/, and try them in clean environments"
