@@ -2,9 +2,9 @@
 A custom Monte-Carlo sweep
 ==========================
 
-A sweep has many points with many samples each. It can be resumed, and has the same bits on one
-core, on many cores and on a cluster. It needs a list of points and a function that computes one
-shard.
+A sweep draws many samples at each of several points, the values of its parameters. It can be
+resumed, and has the same bits on one core, on many cores and on a cluster. It needs a list of
+points and a function that computes a shard, a part of a point's samples.
 """
 
 # %%
