@@ -30,8 +30,9 @@ names = example.model.hypotheses
 pd.DataFrame(coupled.confusion, index=names, columns=names).round(3)
 
 # %%
-# Two bounds hold for any matrix without zeros. With the priors p of the learner and q of the teacher in the
-# taught hypothesis, the success rate is at most min(1, p / q) and at least max(0, p + q - 1) / q.
+# Two bounds hold for any matrix without zeros. With the priors p of the learner and q of the
+# teacher in the taught hypothesis, the success rate is at most min(1, p / q) and at least
+# max(0, p + q - 1) / q.
 lower, upper = cb.stability.success_bounds(believed, actual, 0)
 print(f"proved: between {lower:.3f} and {upper:.3f}; measured {rate.value:.3f}")
 
