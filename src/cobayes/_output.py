@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args, get_origin, get_type_hint
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobayes._input.validation import quoted
+from cobayes._input.validation import instance, quoted
 from cobayes.errors import CobayesError, import_optional
 
 if TYPE_CHECKING:
@@ -44,11 +44,7 @@ class Result:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """Make the result again from the content that `to_dict` returned."""
-        if not isinstance(content, Mapping):
-            raise CobayesError(
-                f"{cls.__name__}.from_dict received a value of type {type(content).__name__}.",
-                f"expected the content that {cls.__name__}.to_dict() returns.",
-            )
+        instance(content, Mapping, "content", f"what {cls.__name__}.to_dict() returns")
         kinds = get_type_hints(cls)
         names = [field.name for field in fields(cls)]  # pyright: ignore[reportArgumentType]
         if missing := [name for name in names if name not in content]:

@@ -128,14 +128,8 @@ def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
             f"{first} At this prior SCBI can show every datum equally often on average only if it "
             f"leaves out some possible pairs of datum and hypothesis.{dropped}"
         )
-    reason = explain(
-        blocks,
-        row_sums,
-        column_sums,
-        model.data,
-        model.hypotheses,
-        words=("the belief in it", "the belief in them"),
-    )
+    words = ("the belief in it", "the belief in them")
+    reason = explain(blocks, row_sums, column_sums, model.data, model.hypotheses, words=words)
     ratios = [block.ratio for block in blocks.blocks]
     return (
         f"{first} At this prior SCBI cannot show every datum equally often on average: {reason} "

@@ -32,7 +32,7 @@ def test_two_ensembles_of_one_rule_have_two_curves_with_different_names_and_look
         assert ax.get_lines()[0].get_color() != ax.get_lines()[1].get_color()
     assert plot_mean_beliefs(found).get_ylabel() == "mean belief in the truth"
     found[1] = cb.simulate("example:M_3", "h_2", level=0.8, **options)
-    with pytest.raises(cb.CobayesError, match=r"levels 0\.8, 0\.95; expected one level"):
+    with pytest.raises(cb.CobayesError, match=r"levels \[0\.8, 0\.95\]; expected one level"):
         plot_rounds_needed(found)
 
 

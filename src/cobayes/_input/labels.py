@@ -85,12 +85,9 @@ def find(value: Any, labels: Sequence[str], kind: str) -> int:
     """
     if isinstance(value, str) and value in labels:
         return labels.index(value)
-    try:
-        position = None if isinstance(value, (bool, str)) else operator.index(value)
-    except TypeError:
-        position = None
-    if position is None:
+    if not is_position(value):
         raise CobayesError(f"there is no {kind} called {quoted(value)}.", suggest(value, labels))
+    position = int(value)
     if not 0 <= position < len(labels):
         raise CobayesError(
             f"there is no {kind} at position {position}; positions go from 0 to {len(labels) - 1}.",

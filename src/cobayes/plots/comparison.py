@@ -60,11 +60,7 @@ def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None)
     named = _by_name(ensembles)
     levels = {each.rounds_needed.level for each in named.values()}
     if len(levels) > 1:
-        found = ", ".join(f"{level:g}" for level in sorted(levels))
-        raise CobayesError(
-            f"the ensembles have the levels {found}; expected one level.",
-            "give the same level=... to each call of simulate.",
-        )
+        raise CobayesError(f"the ensembles have the levels {sorted(levels)}; expected one level.")
     ax = axes_or_new(ax)
     for position, (name, ensemble) in enumerate(named.items()):
         share, median = ensemble.rounds_needed.cumulative(), ensemble.rounds_needed.median

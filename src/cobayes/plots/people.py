@@ -297,14 +297,8 @@ def plot_shrinkage(
     median = group.group.loc[f"median {parameter}", "estimate"]
     ax.axhline(median, color=ORANGE, linestyle="--", linewidth=1.5, label="median of the group")
     ax.vlines(alone[known], low[known], high[known], color=BLUE, alpha=0.25, linewidth=1)
-    ax.plot(
-        alone[known],
-        value[known],
-        "o",
-        color=BLUE,
-        markersize=4,
-        label="a person, with 95 % interval",
-    )
+    one = "a person, with 95 % interval"
+    ax.plot(alone[known], value[known], "o", color=BLUE, markersize=4, label=one)
     missing = int((~known).sum())
     left_out = f"\nnot identified: {missing} of {len(alone)}" if missing else ""
     words = parameter.replace("_", " ")
