@@ -114,15 +114,18 @@ def test_drawn_lessons_are_pythons(twin):
     assert [lesson["data"] for lesson in twin(requests)] == expected
 
 
-def test_costs_of_moving_are_pythons(twin):
+@pytest.mark.parametrize(("repeats", "weight"), [(True, 1.5), (False, 900.0)])
+def test_costs_of_moving_are_pythons(twin, repeats, weight):
+    """Without repeats, exp(-cost) relative to the cheapest datum, the last one, underflows."""
     rng = np.random.default_rng(24)
-    matrix, costs = rng.dirichlet(np.ones(5), 3).T, 3.0 * rng.random((5, 5))
+    matrix, costs = rng.dirichlet(np.ones(5), 3).T, 1.0 + rng.random((5, 5))
+    np.fill_diagonal(costs, 0.0)
     costs[0, 3] = np.inf
-    rule = cb.SCBI(cb.moving_costs(matrix, costs, weight=1.5))
-    lesson = cb.run_lesson(
-        cb.Teacher(rule, 1, rng=np.random.SFC64(7)), cb.Learner(rule), num_rounds=12
-    )
-    weighted = [[None if np.isinf(cost) else 1.5 * cost for cost in row] for row in costs]
+    subject, num_rounds = (matrix, 12) if repeats else (cb.without_repeats(matrix), 4)
+    rule = cb.SCBI(cb.moving_costs(subject, costs, weight))
+    teacher = cb.Teacher(rule, 1, rng=np.random.SFC64(7))
+    lesson = cb.run_lesson(teacher, cb.Learner(rule), num_rounds)
+    weighted = [[None if np.isinf(cost) else weight * cost for cost in row] for row in costs]
     [found] = twin(
         [
             {
@@ -130,7 +133,8 @@ def test_costs_of_moving_are_pythons(twin):
                 "matrix": matrix.tolist(),
                 "rule": {"kind": "SCBI"},
                 "hypothesis": 1,
-                "numRounds": 12,
+                "numRounds": num_rounds,
+                "noRepeats": not repeats,
                 "seed": 7,
                 "costs": weighted,
             }

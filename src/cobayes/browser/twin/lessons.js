@@ -31,20 +31,18 @@ export class Learner {
   /** Weights of the data in this round; zero: not available. */
   get dataPrior() {
     if ((!this.noRepeats && !this.costs) || !this.shown.length) return this.rule.dataPrior;
-    this.left ??= this.rule.dataPrior.map((p, i) => (this.noRepeats && this.shown.includes(i) ? 0 : p * this.#ease(i)));
-    return this.left;
+    return (this.left ??= this.#weightsLeft());
   }
 
-  /**
-   * exp(-cost) of going from the last datum to this one, relative to the cheapest step.
-   * @param {number} datum
-   */
-  #ease(datum) {
-    if (!this.costs) return 1;
-    const from = this.costs[this.shown[this.shown.length - 1]];
-    const least = Math.min(...from.map((cost) => cost ?? Infinity));
-    const cost = from[datum];
-    return cost === null ? 0 : Math.exp(least - cost);
+  /** The data prior times exp(-cost) of the step from the last datum; zero: not available. */
+  #weightsLeft() {
+    const prior = this.rule.dataPrior;
+    const from = this.costs?.[this.shown[this.shown.length - 1]] ?? prior.map(() => 0);
+    const isLeft = prior.map((p, i) => p > 0 && !(this.noRepeats && this.shown.includes(i)));
+    const costs = from.map((cost, i) => (isLeft[i] ? (cost ?? Infinity) : Infinity));
+    // Relative to the cheapest step, so that not all weights underflow.
+    const least = Math.min(...costs);
+    return prior.map((p, i) => (costs[i] < Infinity ? p * Math.exp(least - costs[i]) : 0));
   }
 
   /** Whether any datum of positive weight is left. */
