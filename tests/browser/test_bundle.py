@@ -34,11 +34,12 @@ def test_a_name_defined_twice_is_refused(monkeypatch):
 
 def test_a_circle_of_imports_is_refused(monkeypatch):
     files = {
-        "a.js": 'import { x } from "./b.js";\nconst y = x;\n',
-        "b.js": 'import { y } from "./a.js";\nexport const x = y;\n',
+        "a.js": 'import { x } from "./b.js";\nconst z = x;\n',
+        "b.js": 'import { y } from "./c.js";\nexport const x = y;\n',
+        "c.js": 'import { x } from "./b.js";\nexport const y = x;\n',
     }
     monkeypatch.setattr(bundle, "read", files.__getitem__)
-    with pytest.raises(CobayesError, match="imports itself"):
+    with pytest.raises(CobayesError, match=r"in a circle: b\.js -> c\.js -> b\.js\."):
         bundle.bundle("a.js")
 
 

@@ -91,10 +91,14 @@ def test_an_unknown_view_or_figure_is_refused():
 
 
 def test_a_lesson_without_repeats_is_shown_as_one_and_other_tasks_are_refused():
-    task = cb.without_repeats(cb.examples["M_2"].model)
+    model = cb.examples["M_2"].model
+    task = cb.without_repeats(model)
     assert content_of(cb.studio(task).to_html())["start"]["repeats"] is False
-    with pytest.raises(cb.CobayesError, match="a GridWorld has several"):
-        cb.studio(cb.GridWorld.paper())
+    inner = (cb.GridWorld.paper(), cb.limited_to(model, [0]), cb.moving_costs(model, np.eye(3)))
+    for task in inner:
+        for other in (task, cb.without_repeats(task)):
+            with pytest.raises(cb.CobayesError, match=f"cannot show a {type(task).__name__}"):
+                cb.studio(other)
 
 
 def test_a_page_that_cannot_be_written_is_an_error(tmp_path):

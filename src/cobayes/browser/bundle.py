@@ -61,7 +61,8 @@ def _collect(path: str, parts: dict[str, str], above: tuple[str, ...]) -> None:
     if path in parts:
         return
     if path in above:
-        raise CobayesError(f"{path} imports itself through {', '.join(above)}.")
+        circle = " -> ".join((*above[above.index(path) :], path))
+        raise CobayesError(f"modules import each other in a circle: {circle}.")
     text = read(path)
     for _, _, target in _FROM.findall(text):
         found = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))

@@ -37,8 +37,8 @@ class Studio:
     Parameters
     ----------
     matrix
-        The table to start with: anything that `cobayes.Model` takes, an example, or a task made by
-        `cobayes.without_repeats`; the built-in example "gestures" by default.
+        The table to start with: anything that `cobayes.Model` takes, an example, or
+        `cobayes.without_repeats` of a table; the built-in example "gestures" by default.
     view
         The first view: "lesson", "table", "compare", "play" or "grid".
 
@@ -90,8 +90,8 @@ def studio(matrix: MatrixLike | None = None, *, view: str = "lesson") -> Studio:
     Parameters
     ----------
     matrix
-        The table to start with: anything that `cobayes.Model` takes, an example, or a task made by
-        `cobayes.without_repeats`; the built-in example "gestures" by default.
+        The table to start with: anything that `cobayes.Model` takes, an example, or
+        `cobayes.without_repeats` of a table; the built-in example "gestures" by default.
     view
         The first view: "lesson", "table", "compare", "play" or "grid".
 
@@ -195,9 +195,10 @@ def _fingerprint(text: str) -> str:
 
 def _first_table(matrix: MatrixLike | None) -> dict[str, Any]:
     """Return the values of the page's state that choose its first table."""
-    if isinstance(matrix, Task) and not isinstance(matrix, Model | WithoutRepeats):
+    task: Any = matrix.task if isinstance(matrix, WithoutRepeats) else matrix
+    if isinstance(task, Task) and not isinstance(task, Model):
         raise CobayesError(
-            f"the studio shows one table; a {type(matrix).__name__} has several.",
+            f"the studio shows one table; it cannot show a {type(task).__name__}.",
             "give the table of one state, task.matrix_at(state); the view 'grid' has grid worlds.",
         )
     example = examples["gestures"] if matrix is None else matrix
@@ -210,8 +211,7 @@ def _first_table(matrix: MatrixLike | None) -> dict[str, Any]:
         )
     if isinstance(example, Example):
         return {"example": example.name, "truth": model.hypothesis_index(example.hypothesis)}
-    first = {"example": "", "table": model.to_dict()}
-    return {**first, "repeats": False} if isinstance(matrix, WithoutRepeats) else first
+    return {"example": "", "table": model.to_dict(), "repeats": task is matrix}
 
 
 def _examples() -> list[dict[str, Any]]:
