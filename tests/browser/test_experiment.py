@@ -23,7 +23,7 @@ EVIL = '<img src=x onerror="window.evil=1"></script>'
 
 
 def write(tmp_path, **options):
-    return write_experiment({"gestures": GESTURES}, tmp_path / "study", seed=5, **options)
+    return write_experiment({"gestures": GESTURES}, tmp_path / "study", **{"seed": 5, **options})
 
 
 @contextmanager
@@ -221,6 +221,18 @@ def test_a_person_who_teaches_gives_choices_that_can_be_fitted(window, tmp_path)
 
 
 @pytest.mark.slow
+def test_a_seed_gives_every_person_the_same_lessons_in_the_same_order(window, tmp_path):
+    write_experiment({"large": np.eye(9) + 1}, tmp_path / "study", seed=5)
+    orders = []
+    for _ in range(2):
+        with session(window, tmp_path / "study") as page:
+            script = "all.map((one) => [one.truth, one.hypothesisOrder])"
+            orders.append(page.evaluate(script))
+    assert orders[0] == orders[1]
+    assert len({truth for truth, _ in orders[0]}) == 9
+
+
+@pytest.mark.slow
 def test_labels_are_never_read_as_html(window, tmp_path):
     model = cb.Model([[0.7, 0.2], [0.3, 0.8]], [EVIL, "b"], ["<b>x</b>", "y"])
     folder = write_experiment({"<p>": model}, tmp_path / "study", num_rounds=1, role="teacher")
@@ -259,6 +271,20 @@ def test_the_demo_explains_itself_and_saves_nothing(window, tmp_path):
         assert page.locator(".cobayes-table tbody tr").count() == 2
         page.click("button:has-text('Start again')")
         page.wait_for_selector(".cobayes-text:has-text('nothing is saved')")
+
+
+@pytest.mark.slow
+def test_the_demo_shows_a_teacher_the_belief_of_a_learner_that_says_nothing(window, tmp_path):
+    config = write(tmp_path, num_rounds=2, role="teacher") / "config.js"
+    text = config.read_text(encoding="utf-8").replace('feedback: "guess"', 'feedback: "nothing"')
+    config.write_text(text, encoding="utf-8")
+    with session(window, config.parent, "?demo") as page:
+        for _ in range(2):
+            page.click("button:has-text('Continue')")
+        for _ in range(2):
+            assert "the learner's belief" in page.inner_text(".cobayes-inside")
+            page.locator(".cobayes-place").first.click()
+        assert "You taught" in page.inner_text(".cobayes-text")
 
 
 SQUARES = [f"r{row}c{column}" for row in (1, 2) for column in (1, 2, 3)]
@@ -414,12 +440,14 @@ def test_every_screen_fits_its_window_and_axe_finds_nothing_serious(
 
 
 def test_the_folder_says_what_it_is(tmp_path):
-    folder = write(tmp_path, role="teacher", rule="pragmatic", depth=2, rationality=3.0)
+    options = {"rule": "pragmatic", "depth": 2, "rationality": 3.0, "seed": np.int64(7)}
+    folder = write(tmp_path, role="teacher", **options)
     readme = (folder / "README.md").read_text(encoding="utf-8")
     assert "pragmatic rule of depth 2 and rationality 3" in readme
-    assert "cobayes fit responses.csv --problems problems\n" in readme
+    assert "cobayes fit responses.csv --problems problems --response choice\n" in readme
     config = (folder / "config.js").read_text(encoding="utf-8")
     assert '"kind": "Pragmatic", "depth": 2, "rationality": 3.0' in config
+    assert "  seed: 7,\n" in config
     assert cb.read_model(folder / "problems" / "gestures.csv") == GESTURES
 
 
@@ -442,14 +470,15 @@ def test_tasks_are_kept_or_refused(tmp_path):
     problems = {
         "new": cb.without_repeats(model),
         "near": cb.moving_costs(model, costs, weight=2.0),
+        "free": cb.moving_costs(model, costs, weight=0.0),
         "pairs": cb.sets_of(model, 2),
     }
     folder = write_experiment(problems, tmp_path / "study")
     found = problems_of(folder)
     assert found["new"]["no_repeats"] is True
     assert found["near"]["costs"] == [[0, 2, None], [2, 0, 2], [4, 2, 0]]
+    assert "costs" not in found["free"]
     assert found["pairs"]["data"][0] == "d_1 + d_2"
-    assert "moving_costs" in (folder / "README.md").read_text(encoding="utf-8")
     with pytest.raises(cb.CobayesError, match="whose table changes"):
         write_experiment({"board": cb.GridWorld.paper()}, tmp_path / "other")
 
@@ -462,6 +491,15 @@ def test_the_readme_tells_the_fit_that_nothing_was_repeated(tmp_path):
         folder = write_experiment({"x": problem}, tmp_path / name, repeats=repeats)
         readme = (folder / "README.md").read_text(encoding="utf-8")
         assert "--problems problems --response guess --no-repeats" in readme
+        assert "import cobayes" not in readme
+
+
+@pytest.mark.parametrize("task", [cb.without_repeats, lambda m: cb.moving_costs(m, np.eye(8))])
+def test_the_readme_tells_how_to_fit_constraints_of_some_problems(tmp_path, task):
+    folder = write_experiment({"a": GESTURES, "b": task(GESTURES)}, tmp_path / "study")
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    assert "--no-repeats" not in readme
+    assert 'cb.people.fit("responses.csv", problems, cb.people.Family(response="guess"))' in readme
 
 
 def test_nothing_is_sent_anywhere_by_default(tmp_path):
@@ -490,6 +528,11 @@ def test_what_is_there_is_not_overwritten(tmp_path):
         ({"rule": "pragmatic", "depth": np.inf, "rationality": 2.0}, "rationality"),
         ({"literal": "words"}, "literal is 'words'"),
         ({"prior": [0.5, 0.5]}, "the prior of problem 'gestures' has shape"),
+        ({"prior": {"gesture": [0.25] * 4}}, "the priors name problem 'gesture', but no table"),
+        ({"data_prior": {"gesture": None}}, "the data priors name problem 'gesture'"),
+        ({"seed": -1}, "seed is -1; expected an integer >= 0"),
+        ({"seed": 1.5}, "seed is 1.5; expected an integer"),
+        ({"seed": "abc"}, "seed is 'abc'; expected an integer"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(tmp_path, options, words):

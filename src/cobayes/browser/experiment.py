@@ -38,13 +38,13 @@ Prior = ArrayLike | Mapping[str, float] | Mapping[str, ArrayLike] | None
 STIMULUS_COLUMNS = ("label", "text", "image", "alt", "problem")
 IMAGE_TYPES = (".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp")
 
-_COSTS_NOTE = """
+_TASKS_NOTE = """
 
-Some problems are tasks with moving costs, which `cobayes fit` does not know. Fit them in Python:
+`cobayes fit` does not know the constraints of some problems. Fit all problems in Python instead:
 
     import cobayes as cb
-    problems = {"NAME": cb.moving_costs(cb.read_model("problems/NAME.csv"), costs)}
-    cb.people.fit("responses.csv", problems)"""
+    problems = {{"NAME": cb.without_repeats(cb.read_model("problems/NAME.csv"))}}  # or moving_costs
+    cb.people.fit("responses.csv", problems, cb.people.Family(response="{}"))"""
 
 
 def write_experiment(
@@ -104,8 +104,8 @@ def write_experiment(
         The numbers of rows and columns of a board on which the data are laid out in the order of
         the table, row by row (default: buttons in random order).
     seed
-        Seed of the partner's draws and of the order of buttons (default: random for each person).
-        The order of lessons is random for each person.
+        Seed of the partner's draws and of the orders of lessons and buttons, an integer >= 0
+        (default: random for each person).
     title
         The title of the page.
 
@@ -126,7 +126,8 @@ def write_experiment(
     one_of(role, "role", ("learner", "teacher"))
     one_of(rule, "rule", ("scbi", "bi", "pragmatic"))
     one_of(response, "response", ("guess", "rating"))
-    whole_number(num_rounds, "num_rounds", 1)
+    num_rounds = whole_number(num_rounds, "num_rounds", 1)
+    seed = None if seed is None else whole_number(seed, "seed", 0)
     if not problems:
         raise CobayesError("no problem was given.", "give {name: matrix}, one for each problem.")
     stems = {name: re.sub(r"[^\w.-]+", "-", name).strip(".-") or "problem" for name in problems}
@@ -140,14 +141,15 @@ def write_experiment(
             "name": stems[name],
             **model.to_dict(),
             **tasks[name],
-            "prior": _distribution(model, name, prior, "hypothesis"),
-            "data_prior": _distribution(model, name, data_prior, "datum"),
+            "prior": _distribution(models, name, prior, "hypothesis"),
+            "data_prior": _distribution(models, name, data_prior, "datum"),
             "grid": _grid(model, name, grid),
             "stimuli": shown[name],
         }
         for name, model in models.items()
     ]
-    kind = json.loads(read("experiment/words.json"))["choice" if role == "teacher" else response]
+    answer = "choice" if role == "teacher" else response
+    kind = json.loads(read("experiment/words.json"))[answer]
     lessons = counted(sum(model.num_hypotheses for model in models.values()), "lesson")
     length = f"The experiment has {lessons} of up to {counted(num_rounds, 'example')}."
     settings = {
@@ -161,15 +163,17 @@ def write_experiment(
         "new_lesson": kind["new_lesson"],
         "problems": contents,
     }
-    is_without_repeats = not repeats or all("no_repeats" in task for task in tasks.values())
+    may_repeat = {repeats and "no_repeats" not in task for task in tasks.values()}
+    needs_tasks = len(may_repeat) > 1 or any("costs" in task for task in tasks.values())
     words = {
         "title": title,
         "version": __version__,
         "role": role,
         "rule_text": _rule_text(rule, depth, rationality),
         "columns": kind["columns"],
-        "fit_options": kind["fit_options"] + (" --no-repeats" if is_without_repeats else ""),
-        "costs_note": _COSTS_NOTE if any("costs" in task for task in tasks.values()) else "",
+        "answer": answer,
+        "no_repeats": "" if any(may_repeat) else " --no-repeats",
+        "tasks_note": _TASKS_NOTE.format(answer) if needs_tasks else "",
     }
     values = {key: script_value(value) for key, value in settings.items()}
     texts = {
@@ -213,12 +217,10 @@ def _constraints(name: str, matrix: MatrixLike) -> dict[str, Any]:
             found["no_repeats"] = True
         elif "costs" in found:
             raise CobayesError(f"problem {name!r} has moving costs twice.", "give their sum.")
-        else:
+        elif task.weight > 0.0:
             # JSON has no infinity; null forbids a step.
-            found["costs"] = [
-                [task.weight * cost if cost < float("inf") else None for cost in row]
-                for row in task.costs.tolist()
-            ]
+            costs = (task.weight * task.costs).tolist()
+            found["costs"] = [[cost if cost < math.inf else None for cost in row] for row in costs]
         task = task.task
     if isinstance(task, Task) and not isinstance(task, Model):
         raise CobayesError(
@@ -251,11 +253,8 @@ def read_stimuli(
             for name, model in models.items()
             if problem in ("", name) and label in (*model.data, *model.hypotheses)
         ]
-        if problem and problem not in models:
-            raise CobayesError(
-                f"the stimuli name problem {problem!r}, but no table has that name.",
-                f"choose from {shorten(list(models))}; a table from a file has the file's name.",
-            )
+        if problem:
+            _require_problem(problem, models, "stimuli")
         if not targets:
             where = f"problem {problem!r} has no" if problem else "no problem has a"
             raise CobayesError(
@@ -270,6 +269,14 @@ def read_stimuli(
         for name in targets:
             found[name][label] = shown
     return found, images
+
+
+def _require_problem(name: str, models: Mapping[str, Model], what: str) -> None:
+    if name not in models:
+        raise CobayesError(
+            f"the {what} name problem {name!r}, but no table has that name.",
+            f"choose from {shorten(list(models))}; a table from a file has the file's name.",
+        )
 
 
 def _rows(stimuli: Stimuli | None) -> tuple[Path, list[dict[str, str]]]:
@@ -316,16 +323,19 @@ def _image(text: str, folder: Path, images: dict[str, Path]) -> str:
     return name
 
 
-def _distribution(model: Model, problem: str, values: Any, over: str) -> list[float] | None:
+def _distribution(
+    models: Mapping[str, Model], problem: str, values: Any, over: str
+) -> list[float] | None:
     """Return a problem's distribution in the order of its labels; None is uniform."""
-    is_by_problem = isinstance(values, Mapping) and not any(
-        isinstance(value, Real) for value in values.values()
-    )
-    own: Any = values.get(problem) if is_by_problem else values
-    if own is None:
+    prior = "prior" if over == "hypothesis" else "data prior"
+    if isinstance(values, Mapping) and not any(isinstance(one, Real) for one in values.values()):
+        for name in values:
+            _require_problem(name, models, f"{prior}s")
+        values = values.get(problem)
+    if values is None:
         return None
-    name = f"{'prior' if over == 'hypothesis' else 'data prior'} of problem {problem!r}"
-    return model.distribution(own, over=over, name=name).tolist()
+    name = f"{prior} of problem {problem!r}"
+    return models[problem].distribution(values, over=over, name=name).tolist()
 
 
 def _grid(model: Model, problem: str, grid: tuple[int, int] | None) -> list[int] | None:

@@ -16,7 +16,7 @@ const CONFIG = {
   truths: null,
   // Whether lessons and buttons come in random order; data on a grid keep their places.
   shuffle: true,
-  // Seed of the partner's draws and of the order of buttons; null: a random seed for each person.
+  // Seed of the partner's draws and of the orders of lessons and buttons; null: a random seed for each person.
   seed: $seed,
   // Whether a progress bar is shown.
   progress_bar: true,

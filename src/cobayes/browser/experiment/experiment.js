@@ -23,7 +23,8 @@ function lessons() {
       .map((label) => ({ problem, truth: problem.hypotheses.indexOf(label) }))
       .filter(({ truth }) => truth >= 0),
   );
-  const order = CONFIG.shuffle ? jsPsych.randomization.shuffle(list) : list;
+  // The lessons have the seeds before this one.
+  const order = CONFIG.shuffle ? new jsPsychCobayes.Random(seed + list.length).shuffle(list) : list;
   const taken = isDemo ? order.slice(0, 1) : order;
   return taken.map(
     ({ problem, truth }, k) =>

@@ -6,6 +6,7 @@
  */
 import { button, digits, h, put } from "../page/dom.js";
 import { toCsv } from "../page/tables.js";
+import { Random } from "../twin/random.js";
 import { CobayesLesson, responseRows } from "./lesson.js";
 import { board, card, choiceButton, filled, inside, ratingForm } from "./screen.js";
 
@@ -133,6 +134,7 @@ class CobayesPlugin {
       this.history(lesson, lesson.shown),
       h("p", { class: "cobayes-lead" }, texts.choose),
       board(lesson, choose),
+      trial.show_belief && inside(lesson, texts.inLearner),
     );
   }
 
@@ -258,4 +260,4 @@ class TextPage {
   }
 }
 
-Object.assign(CobayesPlugin, { Lesson: CobayesLesson, TextPage, responseRows, toCsv });
+Object.assign(CobayesPlugin, { Lesson: CobayesLesson, Random, TextPage, responseRows, toCsv });
