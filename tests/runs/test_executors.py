@@ -164,7 +164,7 @@ class Interrupted(executors.Processes):
     def __init__(self):
         super().__init__(2)
         self.futures = []
-        self.cancelled_before_shutdown = None
+        self.cancelled_before_kill = None
 
     def submit(self, fn, /, *args, **kwargs):
         if len(self.futures) == 2:
@@ -172,17 +172,16 @@ class Interrupted(executors.Processes):
         self.futures.append(Future())
         return self.futures[-1]
 
-    def shutdown(self, wait=True, *, cancel_futures=True):
-        if self.cancelled_before_shutdown is None:
-            self.cancelled_before_shutdown = [future.cancelled() for future in self.futures]
-        super().shutdown(wait, cancel_futures=cancel_futures)
+    def kill(self):
+        self.cancelled_before_kill = [future.cancelled() for future in self.futures]
+        super().kill()
 
 
 def test_ctrl_c_ends_the_processes_before_any_shard_is_cancelled(tmp_path):
     """A pool whose processes end fails if another thread has cancelled one of its shards."""
     with Interrupted() as executor, pytest.raises(RunInterrupted, match="0 of 40 shards"):
         run(drawing(), tmp_path, executor=executor)
-    assert executor.cancelled_before_shutdown == [False, False]
+    assert executor.cancelled_before_kill == [False, False]
 
 
 def test_ctrl_c_in_the_first_report_of_progress_says_how_to_resume(tmp_path):
@@ -232,6 +231,14 @@ def test_a_script_runs_its_own_functions_in_other_processes(tmp_path):
     )
     code, out, err = finish(start(script))
     assert (code, out) == (0, "5\n"), err
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_submitted_calls_end_before_the_workers_and_keep_their_exceptions(jobs):
+    with workers(jobs=jobs) as executor:
+        calls = [executor.submit(divmod, 1, number) for number in range(3)]
+    assert isinstance(calls[0].exception(), ZeroDivisionError)
+    assert [call.result() for call in calls[1:]] == [(1, 0), (0, 1)]
 
 
 @pytest.mark.parametrize("jobs", [0, -1, 1.5])

@@ -98,7 +98,7 @@ def run(
     ------
     RunError
         The folder contains another run, is in use, or cannot be written; the workers or the
-        scheduler fail; a shard failed three times.
+        scheduler fail; a worker has other versions or other code; a shard failed three times.
     RunInterrupted
         Ctrl-C was pressed. The message has the number of saved shards.
 
@@ -297,7 +297,7 @@ def _compute(works: list[_Work], executor: Executor, tell: Callable[[RunState], 
                 report("running")
     except BaseException as error:
         if isinstance(executor, Processes):
-            executor.shutdown()  # cancels its shards; the next submit starts new processes
+            executor.kill()  # cancels its shards; the next submit starts new processes
         else:
             for future in in_flight:
                 future.cancel()

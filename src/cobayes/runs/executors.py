@@ -73,9 +73,12 @@ class ThisProcess(Executor):
     num_workers = 1
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Call the function."""
+        """Call the function; the future keeps its result or exception."""
         future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
         return future
 
 
@@ -99,15 +102,20 @@ class Processes(Executor):
             try:
                 return self._started().submit(fn, *args, **kwargs)
             except BrokenExecutor:
-                self.shutdown()
+                self.kill()
                 return self._started().submit(fn, *args, **kwargs)
 
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:  # noqa: ARG002
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes when the submitted calls have ended."""
+        if self._pool is not None:
+            self._pool.shutdown(wait, cancel_futures=cancel_futures)
+            self._pool = None
+
+    def kill(self) -> None:
         """End the processes at once, also during a computation."""
         if self._pool is not None:
             self._alive.close()
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+            self.shutdown(cancel_futures=True)
 
     def _started(self) -> ProcessPoolExecutor:
         if self._pool is None:
