@@ -143,6 +143,8 @@ SHARDS = """
 from mypackage import unrelated
 
 SCALE = 2
+SIZES = [1, 2]
+PLACES = []
 CAPTION = "Words."
 
 
@@ -152,7 +154,7 @@ def shard(parameters, seeds, num_samples):
 
 
 def twice(number):
-    return SCALE * number
+    return SCALE * number * SIZES[0]
 
 
 def draw_picture():
@@ -180,7 +182,25 @@ EDITS = {
     "a constant": ("SCALE = 2", "SCALE = 3", False),
     "a function that is called": ("SCALE * number", "SCALE + number", False),
     "the function itself": ("'total'", "'sum'", False),
-    "a change in place": ("def shard", "SCALE += 1\n\n\ndef shard", False),
+    "an assignment to the same name": ("def shard", "SCALE += 1\n\n\ndef shard", False),
+    "a change in place": ("def shard", "SIZES[0] = 3\n\n\ndef shard", False),
+    "a call that may change a value": ("def shard", "SIZES.append(3)\n\n\ndef shard", False),
+    "a loop that may change a value": (
+        "def shard",
+        "for k in (0, 1):\n    SIZES[k] = k\n\n\ndef shard",
+        False,
+    ),
+    "a change of another value": ("def shard", "PLACES.append(3)\n\n\ndef shard", True),
+    "a module whose names are all imported": (
+        "import unrelated\n",
+        "import unrelated\nfrom mypackage.unrelated import *\n",
+        False,
+    ),
+    "a start as a script": (
+        "def shard",
+        "if __name__ == '__main__':\n    print(SIZES, shard)\n\n\ndef shard",
+        True,
+    ),
 }
 
 
@@ -214,17 +234,26 @@ def test_the_digest_of_an_interactive_function_covers_its_instructions():
 
     first = digest("def interactive(x):\n    return x + 1\n")
     assert digest("def interactive(x):\n    # why\n\n    return x + 1\n") == first
+    assert digest('def interactive(x):\n    """Words."""\n    return x + 1\n') == first
     assert digest("def interactive(x):\n    return x + 2\n") != first
 
 
 @pytest.mark.parametrize(
-    "change", [("x + 1", "x + 2"), ("SIZE = 3", "SIZE = 4"), ("eye(40)", "eye(40, k=39)")]
+    "change",
+    [
+        ("x + 1", "x + 2"),
+        ("SIZE = 3", "SIZE = 4"),
+        ("eye(40)", "eye(40, k=39)"),
+        ("step=5", "step=6"),
+        ("scale=7", "scale=8"),
+        ("{0, 8}", "{0, 9}"),
+    ],
 )
 def test_the_digest_of_an_interactive_function_covers_what_it_names(change):
     source = (
-        "import numpy as np\nSIZE = 3\nTABLE = np.eye(40)\n"
-        "def helper(x):\n    return x + 1 if x else interactive(x)\n"
-        "def interactive(x):\n    return helper(x) + SIZE + TABLE.sum()\n"
+        "import numpy as np\nSIZE = 3\nTABLE = np.eye(40)\nKINDS = {0, 8}\n"
+        "def helper(x, step=5, *, scale=7):\n    return x + 1 if x else interactive(x)\n"
+        "def interactive(x):\n    return helper(x) + SIZE + TABLE.sum() + len(KINDS)\n"
     )
 
     def digest(source):
@@ -234,6 +263,7 @@ def test_the_digest_of_an_interactive_function_covers_what_it_names(change):
 
     assert change[0] in source
     assert digest(source) == digest(source.replace("SIZE = 3", "SIZE = 3  # why"))
+    assert digest(source) == digest(source.replace("{0, 8}", "{8, 0}"))  # another order in memory
     assert digest(source.replace(*change)) != digest(source)
 
 

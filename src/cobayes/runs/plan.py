@@ -82,7 +82,7 @@ class Point:
     @property
     def num_shards(self) -> int:
         """Number of shards."""
-        return -(-self.num_samples // self._shard_size)
+        return -(-self.num_samples // self.samples_in(0))
 
     def samples_in(self, shard: int) -> int:
         """Return the number of samples of a shard.
@@ -92,11 +92,8 @@ class Point:
         shard
             The shard's position within its point, from 0.
         """
-        return min(self._shard_size, self.num_samples - shard * self._shard_size)
-
-    @property
-    def _shard_size(self) -> int:
-        return self.samples_per_shard or self.num_samples
+        size = self.samples_per_shard or self.num_samples
+        return min(size, self.num_samples - shard * size)
 
 
 @dataclass(frozen=True)
@@ -278,8 +275,11 @@ def package_digest(*, everything: bool = False) -> str:
 def function_digest(function: Any) -> str:
     """Return a digest of the code that a function uses, without comments and docstrings.
 
-    The digest covers those top-level statements of the function's module on which the function
-    depends, and the imported modules that lie in the same package or beside the script.
+    The digest covers those top-level statements of the function's module that bind or may change a
+    name on which the function depends, and the imported modules that lie in the same package or
+    beside the script. For a function that was defined interactively, it covers its instructions and
+    defaults, those of the functions that it names, and the numbers, texts, lists, tuples, dicts,
+    sets and arrays that they name, but no modules, classes or other objects.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def function_digest(function: Any) -> str:
     body = _parse(path) if path.is_file() else []
     reached = _reached(body, function.__qualname__.partition(".")[0])
     if not reached:  # defined interactively
-        return _digest(_instructions(function.__code__, dict(function.__globals__)))
+        return _digest(_text(function, dict(function.__globals__)))
     package = (module.__spec__ and module.__spec__.parent) or ""
     depth = len(package.split(".")) if package else 0
     root = path.parents[depth]
@@ -326,20 +326,25 @@ def _reached(body: list[ast.stmt], start: str) -> list[ast.stmt]:
     names, chosen, bound = {start}, set(), {statement: _bound(statement) for statement in body}
     while more := {s for s in body if s not in chosen and not names.isdisjoint(bound[s])}:
         chosen |= more
-        names |= {n.id for s in more for n in ast.walk(s) if isinstance(n, ast.Name)}
+        names |= {"*"} | {n.id for s in more for n in ast.walk(s) if isinstance(n, ast.Name)}
     for statement in chosen:
         if isinstance(statement, ast.Import | ast.ImportFrom):
-            bind = {
-                alias: alias.asname or alias.name.partition(".")[0] for alias in statement.names
-            }
-            statement.names = [alias for alias in statement.names if bind[alias] in names]
+            statement.names = [
+                a for a in statement.names if (a.asname or a.name.partition(".")[0]) in names
+            ]
     return [statement for statement in body if statement in chosen]
 
 
 def _bound(statement: ast.stmt) -> set[str]:
-    """Return the names that a top-level statement binds."""
+    """Return the names that a top-level statement binds or may change; "*" for ``import *``."""
     code = compile(ast.Module([statement], []), "", "exec")
-    return {each.argval for each in dis.get_instructions(code) if each.opname == "STORE_NAME"}
+    bound = {each.argval for each in dis.get_instructions(code) if each.opname == "STORE_NAME"}
+    bound |= {n.name for n in ast.walk(statement) if isinstance(n, ast.alias) and n.name == "*"}
+    names = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+    # Definitions, imports and assignments to names change nothing else. Workers do not run the code
+    # under `if __name__ == "__main__":`.
+    is_block = isinstance(statement, ast.If | ast.For | ast.While | ast.With | ast.Try)
+    return bound if (bound and not is_block) or "__name__" in names else bound | names
 
 
 def _imported(package: str, statements: list[ast.stmt]) -> set[str]:
@@ -354,21 +359,24 @@ def _imported(package: str, statements: list[ast.stmt]) -> set[str]:
     return found
 
 
-def _instructions(code: CodeType, names: dict[str, Any]) -> str:
-    """Return a text of the instructions, and of the functions and values that the code names.
+def _text(value: Any, names: dict[str, Any]) -> str:
+    """Return a text of a value; of a function's instructions, defaults and global values.
 
     An entry of `names` is removed when it is added to the text, so that it is added once.
     """
-    found = [code.co_code.hex(), str(code.co_names), str(code.co_varnames)]
-    for value in (*code.co_consts, *(names.pop(name, None) for name in code.co_names)):
-        inner = value.__code__ if isinstance(value, FunctionType) else value
-        if isinstance(inner, CodeType):
-            found.append(_instructions(inner, names))
-        elif isinstance(value, frozenset):  # its order differs from process to process
-            found.append(repr(sorted(value, key=repr)))
-        elif isinstance(value, _VALUES):
-            found.append(repr(_plain(value) if isinstance(value, np.ndarray) else value))
-    return " ".join(found)
+    if isinstance(value, FunctionType):
+        defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+        parts = [value.__code__, *defaults]
+    elif isinstance(value, CodeType):
+        parts = [value.co_varnames, *(names.pop(name, None) for name in value.co_names)]
+        for step in dis.get_instructions(value):  # not co_consts, which contains the docstring
+            parts += [step.opname, step.argval]
+    elif isinstance(value, set | frozenset):  # its order differs from process to process
+        parts = sorted(value, key=repr)
+    else:
+        value = value.tolist() if isinstance(value, np.ndarray) else value
+        return repr(value) if isinstance(value, _VALUES) else ""
+    return " ".join(_text(part, names) for part in parts)
 
 
 def _digest(content: str | bytes) -> str:
