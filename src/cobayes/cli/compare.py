@@ -167,10 +167,9 @@ def _mean_rounds(ensemble: Ensemble) -> str:
 
 def _verdict(medians: dict[str, int | None], last: int) -> str:
     known = sorted((median, name) for name, median in medians.items() if median is not None)
-    if not known:
-        return f"Neither rule made half of the learners sure by round {last}."
-    if len(known) == 1:
-        return f"Only {known[0][1]} made half of the learners sure by round {last}."
+    if len(known) < 2:
+        who = f"Only {known[0][1]}" if known else "Neither rule"
+        return f"{who} made half of the learners sure by round {last}."
     (fast, winner), (slow, other) = known
     if slow == fast:
         return f"Both rules make half of the learners sure by round {slow}."

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import FunctionType
@@ -106,7 +105,7 @@ def build_report(
     made = {"seed": seed, "scale": "quick" if scale is None else f"{scale:g}"}
     sets = "".join(f" --set {name}={value}" for name, value in changed.items())
     deleted: set[Path] = set()
-    with _failures_explained(place):
+    try:
         for path in (place, *(place / recipe.name for recipe in chosen)):
             if path.exists() and not path.is_dir():
                 raise CobayesError(f"{path} is a file; the report needs a folder.")
@@ -133,6 +132,13 @@ def build_report(
             own = {"command": (command.format(name=recipe.name, **made) + sets).strip(), **made}
             _build(recipe, context, formats, own, key)
         return write_page(place, recipes, title=title, lead=lead, formats=formats)
+    except OSError as error:
+        if error.errno not in _CANNOT_WRITE:
+            raise
+        raise CobayesError(
+            f"cannot write {str(error.filename or place)!r}: {error.strerror}.",
+            "choose another folder, or free disk space; finished shards and sections are kept.",
+        ) from error
 
 
 def _build(
@@ -163,17 +169,3 @@ def _key(recipe: Recipe, choices: list[Any]) -> str:
         return ""
     parts = [recipe.name, *choices, package_digest(everything=True), function_digest(builder)]
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
-
-
-@contextlib.contextmanager
-def _failures_explained(place: Path) -> Iterator[None]:
-    """Replace errors of a full disk, a read-only folder or a wrong path by a `CobayesError`."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in _CANNOT_WRITE:
-            raise
-        raise CobayesError(
-            f"cannot write {str(error.filename or place)!r}: {error.strerror}.",
-            "choose another folder, or free disk space; finished shards and sections are kept.",
-        ) from error
