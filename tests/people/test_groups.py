@@ -99,7 +99,8 @@ def test_equal_seeds_give_equal_estimates(study):
     pd.testing.assert_frame_equal(first, second)
 
 
-def test_parameter_that_a_depth_does_not_have_is_drawn_from_the_group():
+def test_parameter_that_a_depth_does_not_have_is_drawn_from_the_group(monkeypatch):
+    monkeypatch.setattr(groups, "MOST", 256)
     family = Family(response="guess", depth=(0, 1, np.inf), sharpness=(0.0, 5.0), lapse=0.02)
     truth = {"depth": 0, "rationality": 1.0, "sharpness": 2.0, "lapse": 0.02}
     choices = people.simulate(truth, PROBLEMS, num_people=3, num_rounds=2, family=family, rng=1)
@@ -108,12 +109,16 @@ def test_parameter_that_a_depth_does_not_have_is_drawn_from_the_group():
     assert len(found.group) == 7
 
 
-def test_depths_without_free_parameters_have_shares_only():
+@pytest.mark.parametrize("method", ["laplace", pytest.param("nuts", marks=pytest.mark.slow)])
+def test_depths_without_free_parameters_have_shares_only(method):
+    if method == "nuts":
+        pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
     family = Family(depth=(0, 1), rationality=2.0, lapse=0.05)
     choices = people.simulate(
         {"depth": 1, "rationality": 2.0, "lapse": 0.05}, PROBLEMS, num_people=4, num_rounds=3, rng=1
     )
-    found = people.fit_group(choices, PROBLEMS, family, num_draws=200, rng=1)
+    found = people.fit_group(choices, PROBLEMS, family, method, num_draws=200, rng=1)
+    assert found.effective.min() > 50
     values = found.fit.arrays.value
     share = (np.arange(200) + 0.5) / 200
     logs = np.logaddexp(values[:, :1] + np.log(share), values[:, 1:] + np.log1p(-share)).sum(axis=0)
@@ -135,12 +140,17 @@ def test_invalid_arguments_are_refused_as_by_fit(study):
         assert str(ours.value) == str(theirs.value)
 
 
-def test_a_poor_approximation_is_a_warning(monkeypatch):
+@pytest.mark.parametrize("response", ["choice", "guess"])
+def test_a_poor_approximation_is_a_warning(monkeypatch, response):
     for limit in ("LEAST_EFFECTIVE", "FEWEST_EFFECTIVE", "NEAR_BOUND"):
         monkeypatch.setattr(sys.modules["cobayes.people.fit"], limit, 1e9)
-    choices = people.simulate({"depth": 1}, PROBLEMS, num_people=3, num_rounds=2, rng=1)
+    monkeypatch.setattr(groups, "MOST", 256)
+    # Learners of depth 0 have no free parameter.
+    family = FAMILY.at(response=response)
+    settings = dict(num_people=3, num_rounds=2, family=family, rng=1)
+    choices = people.simulate({"depth": 1}, PROBLEMS, **settings)
     with pytest.warns(cb.CobayesWarning) as caught:
-        people.fit_group(choices, PROBLEMS, FAMILY, num_draws=50, rng=1)
+        people.fit_group(choices, PROBLEMS, family, num_draws=50, rng=1)
     for warning, words in zip(
         caught,
         ("worth .* independent", "effective draws: '1', '2', '3'", "near the limit of spreads"),

@@ -30,7 +30,7 @@ def test_the_same_seed_gives_the_same_people():
     pd.testing.assert_frame_equal(first, again)
 
 
-def test_every_person_can_have_parameters_of_its_own():
+def test_every_person_can_have_parameters_of_its_own(tmp_path):
     table = pd.DataFrame(
         {"person": ["ann", "bob"], "depth": [0.0, 1.0], "rationality": [0.0, 20.0], "lapse": 0.0}
     )
@@ -39,6 +39,9 @@ def test_every_person_can_have_parameters_of_its_own():
     assert first["person"].tolist() == ["ann", "bob"]
     ann = found[found["person"] == "ann"]["datum"].value_counts(normalize=True)
     assert ann.min() > 0.1
+    table.to_csv(tmp_path / "people.csv", index=False)
+    again = people.simulate(tmp_path / "people.csv", PROBLEM, num_rounds=60, rng=2)
+    pd.testing.assert_frame_equal(again, found)
 
 
 def test_people_can_be_simulated_from_a_fit():
@@ -76,6 +79,8 @@ def test_lessons_that_take_too_long_are_refused(count):
     settings = {"num_rounds": 2, "num_people": 2, count: 10**12}
     with pytest.raises(cb.CobayesError, match=r"would take about .* the limit is"):
         people.simulate({"depth": 1}, PROBLEM, **settings)
+    with pytest.raises(cb.CobayesError, match="2 lessons of"):
+        people.simulate(pd.DataFrame({"depth": [1, 1]}), PROBLEM, num_rounds=10**12)
     with pytest.raises(cb.CobayesError, match=r"would take about .* the limit is"):
         people.recover(Family(depth=1), PROBLEM, **{"num_rounds": 2, "num_people": 10**9})
 

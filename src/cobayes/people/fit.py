@@ -26,7 +26,7 @@ from cobayes.people.tables import row_of
 # Responses per chunk. With this number, and 36 options per response, the arrays of one evaluation
 # fit the processor's cache.
 CHUNK_ROWS = 4_000
-# The number of draws by Laplace's method that set the coordinates of NUTS.
+# Draws by Laplace's method that centre and scale the coordinates of NUTS.
 NUM_GUESSES = 500
 # `fit_group` warns if the group's effective number of candidates is below this share of
 # `num_draws`.
@@ -254,8 +254,7 @@ def fit_group(
                 'so estimates are inaccurate; use method="nuts", or free fewer parameters.'
             )
     few = [str(alone.units[place]) for place in np.flatnonzero(found.effective < FEWEST_EFFECTIVE)]
-    # A depth without free parameters has one candidate, which is exact: no warning.
-    if few and all(map(alone.family.free_names, alone.family.depth)):
+    if few:
         warn_user(
             f"persons with fewer than {FEWEST_EFFECTIVE} effective draws: {shorten(few)}; their "
             "estimates are inaccurate."

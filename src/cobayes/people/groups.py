@@ -103,8 +103,9 @@ class GroupFit:
         (u, k): the posterior of every person's depth.
     effective : ndarray
         (u,): the effective number of each person's candidates, a mean over draws of the group; with
-        NUTS, the smallest effective number of draws among the person's parameters. If it is below
-        50, the draws do not represent the person's posterior well.
+        NUTS, the smallest effective number of draws among the person's parameters, or the number
+        of draws if that is smaller. If it is below 50, the draws do not represent the person's
+        posterior well.
     group_effective : ndarray
         (1,): the effective number of candidates for the group's parameters; with NUTS, the
         effective number of draws of each quantity in `group`.
@@ -327,7 +328,7 @@ def _candidates(alone: Fit, mean: Array, spread: Array, random: np.random.Genera
 def _sample_group(
     candidates: _Candidates, num_draws: int, random: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return draws of the group in logits (g, d), and the effective number of candidates (1,)."""
+    """Return points for `Group.from_line` (g, d), and the effective number of proposals (1,)."""
 
     def log_density(line: Array) -> float:
         weights = candidates.weigh(Group.from_line(line, candidates.has.shape[1]))

@@ -313,7 +313,7 @@ def choose(
     for place, name in enumerate(free):
         if name == "lapse":
             np.subtract(scores.even, choice, out=derivative[place])
-        elif name in slopes:  # the noise of ratings is outside of the softmax
+        elif name in slopes:  # not `noise`, which is outside of the softmax
             slope = slopes[name]
             np.subtract(slope, (choice * slope).sum(axis=1, keepdims=True), out=derivative[place])
             derivative[place] *= attentive

@@ -103,7 +103,8 @@ def draw_by_nuts(
     weights = special.softmax(log_depth, axis=-1)
     flat = weights.reshape(-1, weights.shape[-1])
     depth = draw_many(flat, random.random(len(flat))).reshape(weights.shape[:-1])
-    by_person = _statistics().ess(people, chain_axis=0, draw_axis=1).min(axis=-1)
+    effective_draws = _statistics().ess(people, chain_axis=0, draw_axis=1)
+    by_person = effective_draws.min(axis=-1, initial=depth[..., 0].size)
     probability = weights.mean(axis=(0, 1))
     return GroupFit(alone, lines, people, depth, probability, by_person, effective, r_hat)
 

@@ -204,8 +204,6 @@ def propose(
     from scipy.stats import qmc
 
     num_units, num_free = normals[0][0].shape
-    if not num_free:
-        return np.empty((1, num_units, 0)), np.zeros((1, num_units))
 
     def uniform(share: float) -> Array:
         halton = qmc.Halton(num_free + 1, rng=random).random(round(share * count))

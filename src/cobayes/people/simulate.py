@@ -47,8 +47,8 @@ def simulate(
     Parameters
     ----------
     parameters
-        A mapping from parameter to number, the same for all people; a table with a row per
-        person; or a `Fit`, whose estimates are used.
+        A mapping from parameter to number, the same for all people; a table (or file) with a row
+        per person; or a `Fit`, whose estimates are used.
     problems, priors
         As in `score`.
     num_rounds
@@ -87,11 +87,12 @@ def simulate(
         fitted["depth"] = fit.estimates["depth"]
         parameters = dict(fitted.loc[0]) if fit.by is None else fitted.assign(person=fit.units)
     family = as_family(family)
-    count = 1 if hasattr(parameters, "columns") else whole_number(num_people, "num_people", 1)
+    given = parameters if isinstance(parameters, Mapping) else read_frame(parameters)
+    count = len(given) if hasattr(given, "columns") else whole_number(num_people, "num_people", 1)
     known = list(read_problems(problems, priors).values())
     require_affordable_lessons(count * len(known) * num_lessons, num_rounds, known)
     random = generator(rng)
-    people = _people(parameters, family, count)
+    people = _people(given, family, count)
     # All lessons are simulated together: every combination of person, problem and lesson number.
     people = people.loc[np.repeat(people.index, len(known) * num_lessons)].reset_index(drop=True)
     problem = [own for own in known for _ in range(num_lessons)]
@@ -217,13 +218,11 @@ def _play(
         yield table
 
 
-def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
+def _people(given: Any, family: Family, num_people: int) -> pd.DataFrame:
     """Return person, depth and all parameters of the family, one row per person."""
-    if isinstance(parameters, Mapping):
-        require_known(parameters, ("depth", *family.names))
-        given = pd.DataFrame(dict(parameters), index=range(num_people))
-    else:
-        given = read_frame(parameters)
+    if isinstance(given, Mapping):
+        require_known(given, ("depth", *family.names))
+        given = pd.DataFrame(dict(given), index=range(num_people))
     neutral = dict.fromkeys(family.names, 1.0) | dict.fromkeys(family.features or {}, 0.0)
     depth = family.depth[0] if len(family.depth) == 1 else 1.0
     neutral |= {"lapse": 0.0, "noise": 0.1, "depth": depth}
