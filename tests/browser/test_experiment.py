@@ -93,15 +93,15 @@ def test_no_answer_is_a_formula_and_both_readers_undo_the_guard(tmp_path):
     script = f"""
         import {{ responseRows }} from "{folder}/experiment/lesson.js";
         import {{ parseTable, toCsv }} from "{folder}/page/tables.js";
-        const table = [["datum", "@a", "b"], ["=x", 1, 2], ["-1", 3, 0.5]];
+        const table = [["datum", "@a", "b"], ["'=x", 1, 2], ["-1", 3, 0.5]];
         process.stdout.write(JSON.stringify([
           toCsv(responseRows([{{ person: '=cmd("x")', datum: "-up", rt: -3 }}], "guess")),
           toCsv(table), parseTable(toCsv(table)).table]));"""
     answers, saved, read = run_node(script)
     assert answers.splitlines()[1] == '"\'=cmd(""x"")",,,,\'-up,,,-3'
-    assert read == {"data": ["=x", "-1"], "hypotheses": ["@a", "b"], "matrix": [[1, 2], [3, 0.5]]}
+    assert read == {"data": ["'=x", "-1"], "hypotheses": ["@a", "b"], "matrix": [[1, 2], [3, 0.5]]}
     (tmp_path / "m.csv").write_text(saved, encoding="utf-8")
-    assert cb.read_model(tmp_path / "m.csv").data == ("=x", "-1")
+    assert cb.read_model(tmp_path / "m.csv").data == ("'=x", "-1")
 
 
 def test_an_error_in_a_pasted_table_names_the_line_and_the_column_of_the_text():

@@ -79,8 +79,8 @@ export class CobayesLesson {
   }
 
   /**
-   * Change the teacher's estimate so that no belief is larger than the belief in the guess: larger beliefs are
-   * lowered to that belief, and the sum is made one again.
+   * Change the teacher's estimate so that no belief is larger than the belief in the guess: a share DOUBT of the uniform
+   * distribution is mixed in, larger beliefs are lowered to that of the guess, and the sum is made one again.
    */
   followGuess(guess) {
     const size = this.problem.hypotheses.length;

@@ -161,7 +161,7 @@ function splitLine(line, separator) {
 }
 
 /** A cell without the apostrophe that `toCsv` sets before what looks like a formula. */
-const unguarded = (cell) => cell.trim().replace(/^'(?=[=+\-@\t\r])/, "");
+const unguarded = (cell) => cell.trim().replace(/^'(?='*[=+\-@\t\r])/, "");
 
 /** Names of at most MAX_LABEL letters; a letter and a number replace a missing name. */
 function labels(names, count, letter) {
@@ -175,7 +175,7 @@ const refuse = (message) => ({ table: null, message });
 export function toCsv(rows) {
   const cell = (value) => {
     let text = String(value ?? "");
-    if (/^[=+\-@\t\r]/.test(text) && !Number.isFinite(readNumber(text))) text = `'${text}`;
+    if (/^'*[=+\-@\t\r]/.test(text) && !Number.isFinite(readNumber(text))) text = `'${text}`;
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   return rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
