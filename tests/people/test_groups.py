@@ -110,9 +110,10 @@ def test_parameter_that_a_depth_does_not_have_is_drawn_from_the_group(monkeypatc
 
 
 @pytest.mark.parametrize("method", ["laplace", pytest.param("nuts", marks=pytest.mark.slow)])
-def test_depths_without_free_parameters_have_shares_only(method):
+def test_depths_without_free_parameters_have_shares_only(monkeypatch, method):
     if method == "nuts":
         pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
+    monkeypatch.setattr(groups, "MOST", 256)
     family = Family(depth=(0, 1), rationality=2.0, lapse=0.05)
     choices = people.simulate(
         {"depth": 1, "rationality": 2.0, "lapse": 0.05}, PROBLEMS, num_people=4, num_rounds=3, rng=1

@@ -13,60 +13,48 @@ from cobayes.people import Family, nuts
 
 RNG = np.random.default_rng(3)
 PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(6), size=3).T + 1e-3 for i in range(6)}
-FAMILY = Family(depth=(0, 1), lapse=0.05)
+FAMILY = Family(depth=(0, 1), lapse=0.05, features={"cost": np.arange(6.0)}, weights=(-3.0, 3.0))
 
 
-def study(num_people):
+def study():
     random = np.random.default_rng(2)
-    truth = pd.DataFrame(
-        {
-            "person": [f"P{number}" for number in range(num_people)],
-            "depth": random.choice([0.0, 1.0], num_people),
-            "rationality": 20.0 * expit(-1.5 + 0.5 * random.standard_normal(num_people)),
-            "lapse": 0.05,
-        }
-    )
-    return people.simulate(truth, PROBLEMS, num_rounds=2, rng=2)
+    truth = {
+        "depth": random.choice([0.0, 1.0], 3),
+        "rationality": 20.0 * expit(-1.5 + 0.5 * random.standard_normal(3)),
+        "lapse": 0.05,
+        "cost": [-1.5, -0.5, 0.5],
+    }
+    return people.simulate(pd.DataFrame(truth), PROBLEMS, num_rounds=4, family=FAMILY, rng=2)
 
 
 @pytest.mark.slow
 def test_nuts_finds_the_posterior_of_laplace():
     pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
-    choices, told = study(5), []
-    found = people.fit_group(choices, PROBLEMS, FAMILY, num_draws=2000, rng=1)
+    choices, told = study(), []
+    found = people.fit_group(choices, PROBLEMS, FAMILY, num_draws=1000, rng=1)
     sampled = people.fit_group(
         choices, PROBLEMS, FAMILY, "nuts", 1, progress=lambda text, share: told.append(share)
     )
-    assert sampled.draws["rationality"].shape[::2] == (4, 5)
+    assert sampled.draws["rationality"].shape[::2] == (4, 3)
     assert (sampled.r_hat < 1.01).all()
     assert told == sorted(told)
     np.testing.assert_allclose(sampled.depth_probability, found.depth_probability, atol=0.03)
     assert sampled.group["effective"].min() > 200
     # Four standard errors of 200 independent draws.
-    for name in ("rationality", "median", "spread", "share"):
+    for name in ("rationality", "cost", "median", "spread", "share"):
         ours, theirs = (
             own.draws[name].reshape(-1, found.draws[name].shape[-1]) for own in (sampled, found)
         )
         distance = np.abs(ours.mean(axis=0) - theirs.mean(axis=0))
         assert (distance < 4.0 * theirs.std(axis=0) / np.sqrt(200)).all()
+    low, high = sampled.group.loc["median cost", ["low", "high"]]
+    assert low < -0.5 < high
     tree = sampled.to_arviz()
     assert tree["posterior"]["rationality"].sizes["chain"] == 4
 
 
-@pytest.mark.slow
-def test_nuts_takes_features():
-    pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
-    family = Family(depth=0, features={"cost": np.arange(6.0)})
-    costs = np.linspace(-1.5, 0.5, 5)
-    truth = pd.DataFrame({"depth": 0, "rationality": 2.0, "cost": costs})
-    choices = people.simulate(truth, PROBLEMS, num_rounds=4, family=family, rng=1)
-    found = people.fit_group(choices, PROBLEMS, family, "nuts", 1)
-    low, high = found.group.loc["median cost", ["low", "high"]]
-    assert low < -0.5 < high
-
-
 def test_nuts_without_numpyro_names_the_missing_package(monkeypatch):
-    choices = study(2)
+    choices = study()
     monkeypatch.setitem(sys.modules, "numpyro", None)
     with pytest.raises(cb.MissingDependencyError, match="numpyro"):
         people.fit_group(choices, PROBLEMS, FAMILY, method="nuts")
@@ -105,7 +93,7 @@ def test_nuts_takes_ratings_and_a_free_learner_in_mind():
     priors = {name: [0.6, 0.3, 0.1] for name in problems}
     family = Family(depth=0, response="rating", lapse=0.02, noise=0.1, prior_temperature=(0.0, 2.0))
     choices = people.simulate(
-        {}, problems, num_people=4, num_rounds=1, family=family, priors=priors, rng=1
+        {}, problems, num_people=2, num_rounds=1, family=family, priors=priors, rng=1
     )
     found, sampled = (
         people.fit_group(choices, problems, family, method, 1, priors=priors)
