@@ -91,7 +91,8 @@ def test_draws_go_to_arviz_with_names(study):
     assert shares.sum() == pytest.approx(1.0, abs=1e-5)
 
 
-def test_equal_seeds_give_equal_estimates(study):
+def test_equal_seeds_give_equal_estimates(study, monkeypatch):
+    monkeypatch.setattr(groups, "MOST", 256)
     choices, _ = study
     first, second = (
         people.fit_group(choices, PROBLEMS, FAMILY, num_draws=50, rng=4).estimates for _ in range(2)

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 import cobayes as cb
 from cobayes import people
-from cobayes.people import Family, nuts
+from cobayes.people import Family, groups, nuts
 
 RNG = np.random.default_rng(3)
 PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(6), size=3).T + 1e-3 for i in range(6)}
@@ -86,8 +86,9 @@ def test_density_in_jax_has_the_values_and_derivatives_of_the_likelihood(setting
 
 
 @pytest.mark.slow
-def test_nuts_takes_ratings_and_a_free_learner_in_mind():
+def test_nuts_takes_ratings_and_a_free_learner_in_mind(monkeypatch):
     pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
+    monkeypatch.setattr(groups, "MOST", 512)
     # Two problems, because each step calls the likelihood in NumPy.
     problems = {name: PROBLEMS[name] for name in ("p0", "p1")}
     priors = {name: [0.6, 0.3, 0.1] for name in problems}
