@@ -103,9 +103,8 @@ class GroupFit:
         (u, k): the posterior of every person's depth.
     effective : ndarray
         (u,): the effective number of each person's candidates, a mean over draws of the group; with
-        NUTS, the smallest effective number of draws among the person's parameters, or the number
-        of draws if that is smaller. If it is below 50, the draws do not represent the person's
-        posterior well.
+        NUTS, the smallest effective number of draws of the person's parameters, at most all draws.
+        If it is below 50, the draws do not represent the person's posterior well.
     group_effective : ndarray
         (1,): the effective number of candidates for the group's parameters; with NUTS, the
         effective number of draws of each quantity in `group`.

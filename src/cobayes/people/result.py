@@ -341,13 +341,12 @@ def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Position
     """Return the units, in the order of their first rows, and the rows of each."""
     if by is None:
         return [], [np.arange(len(table))]
-    if not isinstance(by, str):
-        raise CobayesError(f"by is {by!r}; it takes the name of one column.", "join columns first.")
-    columns = [*map(str, table.frame.columns)]
-    if by not in columns:
+    columns = table.frame.columns
+    if not isinstance(by, str) or by not in columns:
+        names = shorten([*map(str, columns)])
         raise CobayesError(
             f"there is no column {by!r} to fit by.",
-            f"give by=None (--by none) to pool all people, or one of {shorten(columns)}.",
+            f"give by=None (--by none) to pool all people, or one of {names}.",
         )
     groups = table.frame.groupby(filled(table.frame, by), sort=False).indices
     return list(groups), list(groups.values())
