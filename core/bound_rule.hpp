@@ -4,7 +4,7 @@
 
 namespace core {
 
-// A rule bound to its table, with one worker for each thread that uses it.
+// A rule bound to its table. Each thread that uses the rule borrows a worker, which has the memory for responses.
 class Rule {
  public:
   Rule(In<2> matrix, std::optional<In<1>> data_prior, const std::string& kind, int depth, double rationality, const std::string& literal,

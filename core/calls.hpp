@@ -68,7 +68,7 @@ inline std::string choose(const std::string&) { return chosen->name; }
 #endif
 
 // Allocate memory that std::free releases. For an array of 32 MB or more the C library gets new pages from the system at each call. The
-// first write to a small page takes longer than filling the page, so we ask Linux for large pages.
+// first write to each page is slow, so we ask Linux for fewer, larger pages.
 inline void* allocate(size_t size) {
 #if defined(__linux__)
   constexpr size_t PAGE = 1 << 21;

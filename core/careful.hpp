@@ -1,9 +1,9 @@
 // Newton's method in higher precision for one problem that newton.hpp or sweeps.hpp did not solve to the tolerance, usually because
 // some columns are weakly coupled.
 //
-// Column errors c_j g_j = sum_i S_ij - c_j are computed in double-double precision from flows between columns. Let d(i) be the
-// column of the largest S_ij in row i. The whole row sum r_i is credited to d(i); each entry S_ij, j != d(i), is a flow from
-// d(i) to j. A flow enters both columns with the same rounding, so that flows cancel exactly. The Markov chain
+// The notation is that of newton.hpp. Column errors c_j g_j = sum_i S_ij - c_j are computed in double-double precision from flows
+// between columns. Let d(i) be the column of the largest S_ij in row i. The whole row sum r_i is credited to d(i); each entry S_ij,
+// j != d(i), is a flow from d(i) to j. A flow enters both columns with the same rounding, so that flows cancel exactly. The Markov chain
 // P_jk = w_j c_k w_k sum_i u_i^2 M_ij M_ik / r_i is eliminated without subtractions (Grassmann, Taksar and Heyman). At the start of a step
 // the convex dual function has a slope -s < 0; the step is halved until the slope at its end is at most s / 2. Groups of columns whose
 // coupling is below double-double precision are then balanced, each with one common factor.
@@ -15,8 +15,8 @@ namespace core::CORE_ISA {
 inline constexpr double FARTHEST_STEP = 6.0;  // largest change of log w in a step; any value is safe, because steps are halved
 inline constexpr int MAX_HALVINGS = 40, MAX_CAREFUL_STEPS = 200;
 // A coupling is an entry of the chain P. Flows below 1e-18 of a sum have fewer than 14 exact digits in double-double (1e-32), so
-// groups of columns that are coupled more weakly are balanced separately. The same is repeated for groups of groups, each time with a
-// coupling that is weaker by the factor NEXT_LEVEL.
+// groups of columns that are coupled more weakly than WEAKEST_COUPLING are balanced separately. This is repeated for groups of groups,
+// each time with a limit that is smaller by the factor NEXT_LEVEL.
 inline constexpr double WEAKEST_COUPLING = 1e-18, NEXT_LEVEL = 1e-14;
 // A group with a coupling below TIED_COUPLING whose rows and columns have the same total up to TIED_ROUNDING (such as one row with the
 // sum 1 and three columns with the sum 1/3 each) is balanced as if the totals were equal. Otherwise the flow between groups would be the
@@ -210,9 +210,9 @@ class Careful {
     return count;
   }
 
-  // Multiply the factors of each group of columns by a common number, until the group's inflow equals its outflow. The balance
-  // of a group: its row sums minus its column sums, plus flows from and minus flows to other groups; flows inside it cancel. With
-  // `only_ties`, change factors only if in some group the totals of rows and columns differ by rounding alone.
+  // Multiply the factors of each group of columns by a common number, until the group is balanced: its row sums plus the flows from
+  // other groups equal its column sums plus the flows to other groups. With `only_ties`, change factors only if in some group the
+  // totals of rows and columns differ by rounding alone.
   double balance_groups(int count, bool only_ties) {
     Array<Twofold> base(count);
     Array<double> size(count), across(size_t(count) * count);

@@ -54,7 +54,7 @@ class Scaler {
 
  private:
   struct Part {
-    int problem, rows, columns, h, k;  // positions in `index` of the component's rows and columns; it has h rows and k columns
+    int problem, rows, columns, h, k;  // `rows` and `columns`: where the component's h rows and k columns begin in `index`
   };
 
   void split(int problem, const Word* gone) {

@@ -89,7 +89,8 @@ struct TeachingEnds {
   const double* learner_logs;  // (learners, m)
   const bool* goes_on;         // by learner: whether lessons continue after the teacher is sure; see `Teaching::go_on`
   double* believed;            // (learners, lessons, m)
-  bool* is_known;              // (learners, lessons): the teacher was sure and, if `goes_on`, `max_rounds` more rounds were enough
+  // (learners, lessons): the teacher was sure and, if `goes_on`, the lesson ended within `max_rounds` more rounds
+  bool* is_known;
 };
 
 // What a rule computes at each belief: likelihoods and posteriors are (n, m), updated beliefs (m,).
@@ -118,7 +119,7 @@ struct ScalingJob {
   double tolerance;
   int max_iterations;
   double *scaled, *row_scaling;                   // (size, n, m), (size, n)
-  double *column_scaling, *factors;               // (size, m): w_j c_j and w_j
+  double *column_scaling, *factors;               // (size, m): w_j c_j and w_j, see problem.hpp
   double *rows, *columns;                         // (size, n), (size, m): the sums to which the table was scaled
   double* report;                                 // (size, 4): error, residual, iterations, status
 };

@@ -126,7 +126,7 @@ double entry(double u, double x, double w, double c) {
 }
 
 // Fill the row u x_j w_j c_j of a scaled table, add it to the totals of the columns, and return its sum. The sum
-// consists of W partial sums for every vector width, so every instruction set gives the same bits.
+// consists of W partial sums, whatever the vector width, so every instruction set gives the same bits.
 double fill_row(const double* x, double u, const double* w, const double* c, const double* weights, int m, double* out, double* totals) {
   alignas(64) double sums[W] = {};
   int j = 0;

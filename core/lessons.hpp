@@ -38,8 +38,7 @@ class Follower {
   void keep_first(int last, int k) { beliefs.mantissa.copy(last, k), beliefs.shift.copy(last, k), count = last; }
 
   // Compute the response to every belief, once for equal beliefs. Later rounds search for equal beliefs if fewer than a quarter of this
-  // round's beliefs were different, or if responses have labels (tables with zeros, data that become unavailable): many beliefs are then
-  // equal.
+  // round's beliefs were distinct, or if responses have labels: zeros and unavailable data make many beliefs equal.
   void respond(const Word* shown) {
     if (has_responded && !rule.depends_on_belief() && !drops_shown) return;
     if (shares) {
@@ -219,8 +218,8 @@ class Follower {
     }
   }
 
-  // A belief with a shift is left out of the total. The belief is negligible if mantissa times entry times column factor is at most this:
-  // the product with 2^-512 is then less than 2^-60 of a total of at least 2^-300.
+  // A belief with a shift is left out of the total. The belief is negligible if mantissa times entry times column factor is at most
+  // MOST_SHIFTED: MOST_SHIFTED times 2^-512 is less than 2^-60 of the total, which is at least 2^-300.
   static constexpr double MOST_SHIFTED = 0x1p150;
   bool shares = true, has_responded = false, has_shifts = false;
   Array<int> asked, same, slots;
@@ -277,8 +276,8 @@ class Block {
     return load(round % 2 ? &odd[at] : &even[at]);
   }
 
-  // Record the learners' beliefs after round k. Sums consist of W = 8 partial sums for every vector width, so every
-  // instruction set gives the same bits.
+  // Record the learners' beliefs after round k. Sums consist of W = 8 partial sums, whatever the vector width, so
+  // every instruction set gives the same bits.
   void write_down(int k) {
     const int m = learner.m, whole = count / W * W;
     double* moments = record.moments + size_t(k) * (1 + 2 * m);

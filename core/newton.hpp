@@ -50,7 +50,7 @@ class NewtonLanes {
     for (int j = 0; j < m; ++j) w[j] = 1.0 / total[j];
   }
 
-  // Take one Newton step x of log w. Return its length max |x_j| before the cut, and in `is_weak` whether a pivot is too small.
+  // Take one Newton step x of log w, clipped to LONGEST_STEP. Return max |x_j| before clipping; `is_weak`: whether a pivot is too small.
   Vec step(const Vec* c, Vec* w, Mask active, Mask& is_weak) const {
     Vec v[CAP], total[CAP], a[CAP], b[CAP], x[CAP], inverse[CAP], sums[CAP], F[CAP][CAP];
     for (int j = 0; j < m; ++j) {

@@ -9,10 +9,10 @@
 // Let h be the column with the largest sum. With delta = 1 - min_j J_jh, the error is at most 2 delta / (1 - delta) times the last
 // change (Doeblin, as in sweeps.hpp). If this bound is within the tolerance, no step is needed.
 //
-// The first vector: scale the indicators of two columns, h and f, to equal norms, take their difference, and subtract its mean. Column
-// f has the smallest J_fh among the columns whose sum is not negligible. The first vector has a component along slow modes that separate
-// the columns around h from others. If h is coupled to two groups of columns that are not coupled to each other, the slow mode is about
-// zero at h; then f, which is in one of the groups, contributes the component.
+// Lanczos' method starts with the difference of the indicators of two columns, h and f, scaled to equal norms. Its mean is subtracted.
+// Column f has the smallest J_fh among the columns whose sum is not negligible. The start needs a component along the slowest mode. The
+// indicator of h has one if this mode separates the columns around h from others. If h is coupled to two groups of columns that are not
+// coupled to each other, the mode is about zero at h, but not at f, which is in one of the groups.
 #pragma once
 #include "problem.hpp"
 

@@ -66,7 +66,7 @@ inline constexpr double FLOOR = 0x1p-300;
 struct Problem {
   int n = 0, m = 0;
   double tolerance = 1e-12;
-  double least_row_sum = 1.0;        // the smallest positive row sum, or 1 if that is smaller
+  double least_row_sum = 1.0;        // the smallest positive row sum, but at most 1
   double total = 0.0;                // of the row sums
   int max_iterations = 100000;
   bool has_zeros = false, is_representable = true;
@@ -93,7 +93,7 @@ struct Problem {
   Problem(const double* given, const double* sums, int n, int m, double tolerance)
       : Problem(given, TableScan(given, n, m), sums, n, m, tolerance) {}
 
-  double floor() const { return FLOOR * least_row_sum; }  // of a column sum divided by n
+  double floor() const { return FLOOR * least_row_sum; }  // the lower limit of a column sum divided by n
   double row_sum(int i) const { return row_sums.size() ? row_sums[i] : 1.0; }
   const double* row(int i) const { return matrix + size_t(i) * m; }
 

@@ -193,7 +193,7 @@ class ManyColumns {
     keep(a + 1, b + 1, c11, r11), keep(a + 2, b, c20, r20), keep(a + 2, b + 1, c21, r21);
   }
 
-  // Update the smallest divergences so far: BI's of column a with that of a from b, SCBI's of column b with that of b from a.
+  // Update the smallest divergences so far: BI's of column a by KL(a, b), and SCBI's of column b by KL#(b, a).
   CORE_INLINE void keep(int a, int b, Vec cross, Vec ratio) {
     if (a == b) return;
     double *cross_to = &nearest[a * NATIVE], *ratio_to = &nearest_sharp[b * NATIVE];

@@ -106,10 +106,10 @@ class Recursion final : public Rule {
     for (double x : last_logs) steepest = x > NONE ? larger(steepest, -x) : steepest;
     is_steep = !(larger(1.0, 1.0 / power) * steepest <= 2000.0);  // nats: cancellation costs at most 2000 * 2^-52 = 4e-13
     for (size_t k = 0; k < matrix.size(); ++k) is_steep |= literal[k] > NONE && matrix[k] < 0x1p-1022;  // E underflows
-    // Columns that are not normalised have sums as small or as large as their entries (in nats: LEAST_SUM is exp(-208)).
+    // Columns that are not normalised have sums as small or as large as their entries. Limit: 200 nats, as LEAST_SUM is exp(-208).
     for (double x : literal) is_steep |= !has_normalized_columns() && x > NONE && !(x > -200.0 && x < 200.0);
     underflows = steepest > 700.0;  // nats: exp(-708) is the smallest normal number
-    // Entries of at least exp(-100): a term, the product of a factor >= 2^-300, a belief >= 2^-512 and an entry, does not underflow.
+    // If all entries are at least exp(-100), no term underflows: a term is a factor >= 2^-300 times a belief >= 2^-512 times an entry.
     never_underflows = steepest <= 100.0 && power >= 1.0;
     for (double x : literal) has_zeros |= !(x > NONE);
     const int num_levels = spec.rationality == 1.0 ? 1 : spec.depth + 1;

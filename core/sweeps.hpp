@@ -263,7 +263,7 @@ class Sweeps : SideBySide<L> {
   const double small_change;  // the bound by delta is computed when the change is below this
   Scalings* s = nullptr;
   Array<int> tasks, asked;
-  bool is_first = true;       // the first pass: problems start at `start`, not at their last factors
+  bool is_first = true;       // the first call of `sweep_tasks`: problems start at `start`, not at their last factors
   Array<double> rate;         // by problem: the estimated rate
   Array<char> is_unproved;    // by problem: whether delta gives no sufficient bound, so that a probe must estimate rho
   Array<int> start_of;        // (m + 1,): position of column h's start in `starts`, or -1

@@ -194,7 +194,7 @@ class Tree {
     Follower agent(rule, false, count);
     agent.start(logs, false);
     agent.respond(nullptr);
-    // Deviations are taken from the mean before the datum, which is close to the mean after it: squares do not cancel.
+    // Deviations are taken from the mean before the datum. The mean after the datum is close to it, so squares lose few digits.
     double weight = 0.0;
     for (int k = 0; k < count; ++k) weight += weights[k];
     for (int j = 0; j < m; ++j) {

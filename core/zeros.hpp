@@ -1,20 +1,20 @@
-// Tables with zeros: find the positive entries that stay positive in the limit of alternating normalisation (that
-// "survive"). Which entries survive depends only on the pattern of zeros and on the sums.
+// Tables with zeros: find the entries that survive. A positive entry survives if it stays positive in the limit of alternating
+// normalisation. Which entries survive depends only on the pattern of zeros and on the sums.
 //
 // Rows and columns fall into blocks b = (I_b, J_b), each with one ratio lambda_b = c(J_b) / r(I_b). The blocks are found by maximum flow.
 // Start with all rows I and columns J, and lambda = c(J) / r(I). Column j sends its sum c_j along positive entries to rows; row i
 // has the capacity lambda r_i.
 //   - If all mass can be sent, (I, J) is a block.
-//   - Otherwise the rows and columns that are reachable from unsent mass in the residual graph have a higher ratio. They become a separate
-//     part, and both parts are treated in the same way.
+//   - Otherwise the rows and columns that are reachable from unsent mass in the residual graph have a higher ratio than the others. They
+//     become a separate part, and both parts are treated in the same way.
 // The residual graph has arcs column j -> row i where M_ij > 0 (j can send more) and row i -> column j where flow_ij > 0 (j can take mass
 // back). Inside a block an entry survives if its row and column are in one strongly connected component of the residual graph.
 //
 // Ties between ratios are common (uniform priors), and sums carry rounding errors, so exact comparison would be
 // arbitrary. Amounts with a relative difference below TIE are treated as equal. This is safe because the limit is
 // continuous in the sums: treating a near tie as a tie changes the scaled table by at most about TIE (n + m) times its
-// total. The exception is a column whose sum is below TIE times that of the columns that share its rows: the column divided by
-// its sum is not continuous, and `attach` chooses its component.
+// total. The exception is a column whose sum is below TIE times the sum of the columns that share its rows: such a column, divided
+// by its sum, does not change continuously. `attach` chooses its component.
 #pragma once
 #include "pattern.hpp"
 #include "problem.hpp"
@@ -46,7 +46,8 @@ class BlockFinder {
     out.block.resize(p.m), out.reached.resize(p.m), out.ratio.resize(p.m);
   }
 
-  // Find the components for the sums of the kinds of rows and of the columns. No sum is negative; the two totals may differ.
+  // Find the components for given sums; `kind_sums` has the total of the row sums of each kind. No sum is negative. The totals of
+  // `kind_sums` and `column_sums` may differ.
   const Components& find(const double* kind_sums, const double* column_sums) {
     r = kind_sums;
     out.size = out.num_blocks = 0, lambdas.clear();

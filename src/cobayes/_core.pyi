@@ -97,12 +97,12 @@ def simulate(
     If ``learner`` or ``learner_logs`` is None, the learner has the teacher's rule or log-beliefs.
     The random number of a round is a function of (seed, lesson, round). The learner's log-beliefs
     in the first ``num_paths`` lessons are kept at the rounds ``path_rounds`` (default: all). With
-    ``teacher_drops`` or ``learner_drops``, data that were shown are no longer available to this
-    agent's rule.
+    ``teacher_drops``, data that were shown are no longer available to the teacher's rule;
+    ``learner_drops`` does the same for the learner's rule.
 
     The result has "means" and "stds" of the learner's beliefs, (num_rounds + 1, m); "first_sure",
-    the number of lessons in which the belief in the hypothesis first reached ``level`` after round
-    k = 0, 1, ..., and last the number of lessons in which the belief never reached ``level``;
+    the numbers of lessons in which the belief in the hypothesis first reached ``level`` after round
+    0, 1, ..., num_rounds, and as last entry the number of lessons in which it never did;
     "paths", the log-beliefs that were kept; "data" with ``keep_data``; "num_contradicted", the
     number of lessons with a datum that no believed hypothesis allows; "num_responses", the number
     of likelihoods that were computed; "num_failed", the number of likelihoods without a solution;
@@ -132,8 +132,8 @@ def teach(
 
     Return the last log-beliefs of the teacher, (lessons, m), and of the learners, (K, lessons, m);
     the number of rounds and whether the teacher was sure, (lessons,) each; and whether each
-    learner's lesson ended, (K, lessons): the teacher was sure and, with ``goes_on``, ``max_rounds``
-    more rounds were enough.
+    learner's lesson ended, (K, lessons). It ended if the teacher was sure and, with ``goes_on``,
+    the further data took at most ``max_rounds`` rounds.
     """
 
 def couple(
@@ -170,8 +170,8 @@ def exact_rounds(
     """Return means and variances of beliefs over all sequences of data, (num_rounds, m) each.
 
     A teacher of the hypothesis, who knows the learner's belief, draws the data. Data that lead to
-    the same posterior form a group. ``data`` has one datum of each group; ``copies`` has for each
-    group its probability divided by that of its datum in ``data``.
+    the same posterior form a group. ``data`` has one datum of each group; ``copies`` has
+    the probability of each group divided by the probability of its datum in ``data``.
     """
 
 def random_rates(
@@ -215,9 +215,9 @@ def scaling_blocks(
 ) -> tuple[Integers, Integers, Integers, int, int]:
     """Return the components and blocks of a table with zeros.
 
-    Five values: the component of each row, (n,), and of each column, (m,), or -1 without one; an
-    array (m,) that begins with the block of each component; the number of components; and the
-    status, as in `scale`.
+    Five values: the component of each row, (n,), and of each column, (m,), where -1 means none; the
+    block of each component, in the first entries of an array (m,); the number of components; and
+    the status, as in `scale`.
     """
 
 def normalized(x: Array, slack: float, *, in_logs: bool = False) -> Array | None:

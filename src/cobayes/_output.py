@@ -28,7 +28,7 @@ def freeze(result: Any) -> None:
     """Make the arrays of a frozen dataclass read-only, like its attributes."""
     for value in vars(result).values():
         if isinstance(value, np.ndarray):
-            # With setflags(write=False) a call of `scale` would take 6 % longer.
+            # The keyword `write=` would make a call of `scale` 6 % slower.
             value.setflags(False)  # pyright: ignore[reportCallIssue]
 
 
@@ -204,9 +204,9 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def not_a_formula(cell: object) -> object:
-    """Return a cell for CSV; text that a spreadsheet would execute has an apostrophe in front.
+    """Return a cell for CSV; text that a spreadsheet would execute gets an apostrophe in front.
 
-    So has a text such as "'=x", because `cobayes.read_model` removes one apostrophe. A text that is
+    A text such as "'=x" gets another one, because `cobayes.read_model` removes one. A text that is
     a number, such as "-1.5", is not changed.
     """
     if not isinstance(cell, str) or not cell.lstrip("'").startswith(FORMULA_STARTS):

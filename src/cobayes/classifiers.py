@@ -34,7 +34,7 @@ def model_from_classifiers(
         Fitted classifiers with the methods of scikit-learn (``predict_proba`` and ``classes_``),
         by name or in a list. All must know the same classes.
     points
-        The points that may be shown, (p, features).
+        The points that may be shown, (points, features).
     true_labels
         The label of each point, for instance the prediction of the classifier to explain. Each
         point is then one datum, and datum i is row i of `points`. By default every pair of a point
@@ -100,7 +100,7 @@ def model_from_classifiers(
     if is_labelled and not asked.index.equals(cast(Any, true_labels).index):
         raise CobayesError(
             "the index of true_labels differs from the index of the points.",
-            "put them in the order of the points: true_labels.loc[points.index].",
+            "put the labels in the order of the points: true_labels.loc[points.index].",
         )
     rows, columns = _pairs(true_labels, known[0], len(table))
     entries = np.maximum(chances[rows, columns], smallest)
@@ -132,7 +132,7 @@ def _named(classifiers: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
         kind = type(one).__name__
         if not hasattr(one, "classes_"):
             raise CobayesError(
-                f"classifier {name!r} ({kind}) is not fitted.", "call its fit first."
+                f"classifier {name!r} ({kind}) is not fitted.", "call its method fit first."
             )
         if not hasattr(one, "predict_proba"):
             raise CobayesError(
@@ -159,7 +159,7 @@ def _read_points(points: ArrayLike) -> NDArray[Any]:
 def _pairs(
     true_labels: Iterable[Any] | None, classes: NDArray[Any], count: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the positions of the point and of the class of every datum."""
+    """Return, for every datum, the position of its point and of its class."""
     if true_labels is None:
         rows, columns = np.divmod(np.arange(count * len(classes)), len(classes))
         return rows, columns

@@ -40,12 +40,12 @@ class CobayesError(ValueError):
 
 
 class ConvergenceError(CobayesError):
-    """A computation did not reach its tolerance; `scale` keeps the unconverged result.
+    """A computation did not reach its tolerance.
 
     Attributes
     ----------
     result
-        The unconverged result, or None if there is no result.
+        The unconverged result if the error is from `scale`, else None.
 
     Examples
     --------

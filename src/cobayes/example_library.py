@@ -38,9 +38,9 @@ class Example:
     model : Model
         The labelled matrix.
     priors : dict of str to ndarray
-        Named priors over the hypotheses, from the paper or designed (read-only arrays).
+        Named priors over the hypotheses, from the paper or made for cobayes; read-only.
     hypothesis : str
-        The label of the hypothesis that the examples of the documentation teach.
+        The label of the hypothesis that is taught in the documentation.
     """
 
     name: str

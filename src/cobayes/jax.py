@@ -61,7 +61,7 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
     n, m = matrix.shape
     rows = jnp.ones(n) if row_sums is None else jnp.asarray(row_sums)
     columns = jnp.ones(m) if column_sums is None else jnp.asarray(column_sums)
-    # The derivative with respect to a sum of zero is that of a constant: zero.
+    # A sum of zero is made a constant: derivatives with respect to it are zero.
     rows, columns = (jnp.where(sums == 0.0, 0.0, sums) for sums in (rows, columns))
     columns *= rows.sum() / columns.sum()
     return _scaled(matrix, rows.astype(matrix.dtype), columns.astype(matrix.dtype))
@@ -70,7 +70,7 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
 def posteriors(matrix: Any, belief: Any) -> jax.Array:
     """Return an SCBI learner's belief after each possible datum; see ``cobayes.SCBI.posteriors``.
 
-    Unlike that method, this function raises an error if zeros make the sums impossible.
+    Unlike that method, it raises an error if zeros in the matrix make the scaling impossible.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def log_likelihood(
 
 
 def from_host(evaluate: Callable[[np.ndarray], Sequence[Any]]) -> Callable[[Any], jax.Array]:
-    """Return a function of points (..., p) for JAX, computed by NumPy.
+    """Return a JAX function of points (..., p) that NumPy evaluates.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ class Model(Task):
         learner: MatrixLike | None = None,
         learner_prior: Distribution | None = None,
     ) -> Report:
-        """Report on the paper's assumptions (i) to (iv), and on the effect of zeros at a prior.
+        """Report whether the paper's assumptions (i) to (iv) hold, and what the matrix's zeros do.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class Model(Task):
         )
 
     def __hash__(self) -> int:
-        # Adding 0.0 turns -0.0 into 0.0, which is equal to it.
+        # Equal models need equal hashes; adding 0.0 turns -0.0 into 0.0.
         return hash((self.data, self.hypotheses, (self.matrix + 0.0).tobytes()))
 
     def __reduce__(self):
@@ -299,7 +299,7 @@ def _read_table(
     columns = label_rules.make_labels(
         own_hypotheses if hypotheses is None else hypotheses, array.shape[1], "hypothesis"
     )
-    # Minimum and maximum need no temporary array, and both are NaN if an entry is NaN.
+    # A quick check without a temporary array; a NaN entry fails it, too.
     if not (array.min() > 0.0 and array.max() < np.inf):
         require_entries(array, rows, columns, empty_allowed=empty_allowed)
     return array, rows, columns

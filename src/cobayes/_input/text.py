@@ -111,10 +111,10 @@ def with_decimal_point(cell: str) -> str:
 def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Cells:
     """Separate the first row and the first column, if they contain labels, from the numbers.
 
-    If the first cell is a number, the table has no labels, unless the first row is one cell short
-    and the second row starts with text. Otherwise the first row contains the labels of the
-    hypotheses, and the first column those of the data. A first column that contains only numbers is
-    a hypothesis, unless its heading is missing or one of `_LABEL_HEADINGS`.
+    A table whose first cell is a number has no labels, unless its first row is one cell shorter
+    than the second, and the second starts with text. In a table with labels, the first row contains
+    those of the hypotheses, and the first column those of the data. A first column of numbers is a
+    hypothesis, unless its heading is missing or one of `_LABEL_HEADINGS`.
     """
     # Some programs omit the cell above the data's labels: the first row is one cell short.
     has_corner = not (len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1)

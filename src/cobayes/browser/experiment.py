@@ -99,7 +99,7 @@ def write_experiment(
         Texts and pictures that replace labels: rows (mappings), or a CSV file with the columns
         label, text, image, alt (the image's alternative text) and problem; only label is required.
         An image is a local file, which is copied, or a data URI. A row without problem is for all
-        problems; if several rows are for a label of a problem, the last one is used.
+        problems; if several rows apply to a label of a problem, the last one is used.
     grid
         The numbers of rows and columns of a board on which the data are laid out in the order of
         the table, row by row (default: buttons in random order).
@@ -234,7 +234,7 @@ def _constraints(name: str, matrix: MatrixLike) -> dict[str, Any]:
 def read_stimuli(
     stimuli: Stimuli | None, models: Mapping[str, Model]
 ) -> tuple[dict[str, dict[str, dict[str, str]]], dict[str, Path]]:
-    """Return the stimuli of each problem by label, and the image files to copy by their new names.
+    """Return the stimuli of each problem by label, and the image files to copy, by their new names.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def _rows(stimuli: Stimuli | None) -> tuple[Path, list[dict[str, str]]]:
 
 
 def _image(text: str, folder: Path, images: dict[str, Path]) -> str:
-    """Return the image's address on the page, and add a file to the images to be copied."""
+    """Return the image's address on the page, and add a local file to `images`, to be copied."""
     if text.startswith("data:image/"):
         return text
     path = folder / text

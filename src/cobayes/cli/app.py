@@ -115,7 +115,7 @@ class Application(click.Group):
 
 
 def explain(error: Exception) -> int:
-    """Describe an error on stderr (no command: print the help) and return its exit code."""
+    """Describe an error on stderr; without a command, print the help. Return the exit code."""
     code, hint = FAILED, None
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         print(error.format_message())
@@ -151,7 +151,7 @@ def _show_warning(message: Any, *_place: Any, **_more: Any) -> None:
 @click.group(
     "cobayes",
     cls=Application,
-    commands={name: click.Command(name) for name in COMMANDS},  # click suggests these names
+    commands={name: click.Command(name) for name in COMMANDS},  # for suggestions after a typo
     epilog="Try:  cobayes teach example:diagnosis --rule both --seed 16",
     context_settings={
         "help_option_names": ["-h", "--help"],

@@ -44,11 +44,11 @@ def check(given: Given) -> int:
 
     The exit code is 0 if the counter-example is confirmed or proved, otherwise 1. It is confirmed
     if two success rates, estimated from lessons and from coupled pairs of teacher and learner, lie
-    at least six standard errors below the conjectured bound, even with the best possible ends of
-    unfinished lessons. It is proved if an enclosure of the success rate, or the witness (a sequence
-    of data) in the file, shows that the success rate lies below the bound. A certificate of small
-    perturbations is confirmed if the ratio of the failure rate to its conjectured upper bound,
-    d / theta(h), exceeds one by at least six standard errors in the limit.
+    at least six standard errors below the conjectured bound, even if unfinished lessons count as
+    successes. It is proved if an enclosure of the success rate, or the witness (a sequence of data)
+    in the file, shows that the success rate lies below the bound. A certificate of small
+    perturbations is confirmed if, in the limit of zero distance, the ratio of the failure rate to
+    its conjectured upper bound, d / theta(h), exceeds one by at least six standard errors.
     """
     if given.file is None:
         hint = f"give a file, or one of: {', '.join(known_certificates())}."

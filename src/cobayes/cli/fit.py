@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 WRITTEN = ("fit.csv", "trials.csv", "comparison.csv", "index.html")
 
-# The family's settings that take one of several names, and these names.
+# Settings of `people.Family` whose value is one of several names, with these names.
 _NAMES = {"response": RESPONSES, "literal": ("likelihood", "truth")}
 # Help texts that replace those of `people.Family`: the class accepts more types than the command.
 _TEXTS = {

@@ -30,7 +30,7 @@ from cobayes.rules import BI, SCBI, Pragmatic, Rule
 from cobayes.tasks.constraints import without_repeats
 from cobayes.tasks.task import Task
 
-# Arguments and options that may name a file to read, in commands with an `Output`.
+# Arguments and options that may name a file to read, in commands that also write a file.
 _SOURCES = ("matrix", "learner_matrix", "data_prior", "board")
 
 
@@ -264,7 +264,7 @@ def _number(text: str, name: str, hint: str = "write a number such as 0.2 or 1/3
 def check_folder(
     option: str, folder: Path, names: Iterable[str], sources: Iterable[str | Path | None]
 ) -> None:
-    """Raise an error if `folder` is a file, or if files in it would overwrite the input."""
+    """Raise an error if `folder` is a file, or if writing `names` to it overwrites a source."""
     if folder.exists() and not folder.is_dir():
         raise CobayesError(f"{folder} is a file; {option} needs a folder.")
     for name in names:

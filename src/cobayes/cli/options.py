@@ -68,7 +68,7 @@ def command(*examples: str) -> Decorator:
 
 
 class Value(click.ParamType):
-    """The type of an option; ``read(name, text)`` converts its text, name being "--rounds", say."""
+    """The type of an option; ``read("--rounds", "5")``, for instance, converts its text."""
 
     name = "value"
 
@@ -76,7 +76,7 @@ class Value(click.ParamType):
         self.read = read
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ARG002
-        """Return the value, or raise an error with the expected form."""
+        """Return the value, or raise an error that shows the expected form."""
         return self.read(max(param.opts, key=len), str(value).strip())
 
 

@@ -115,7 +115,7 @@ def experiment(given: Given) -> None:
         if name in problems:
             raise CobayesError(f"two problems are called {name!r}.", "rename or drop one of them.")
         problems[name] = model
-        # Read for each table, because the order of hypotheses and data may differ between tables.
+        # Priors are read for each table, because the order of hypotheses and data may differ.
         own = f"prior of {name!r}"
         priors[name] = read_distribution(given.prior, model, name=own, example=example)
         data_priors[name] = read_distribution(given.data_prior, model, "datum", name=f"data {own}")

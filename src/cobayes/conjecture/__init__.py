@@ -1,4 +1,4 @@
-"""Conjecture 5.3 of the paper: certificates of counter-examples, and the limit of small errors."""
+"""Conjecture 5.3: certificates of counter-examples, and the limit of small perturbations."""
 
 import lazy_loader
 

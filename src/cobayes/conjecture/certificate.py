@@ -37,7 +37,7 @@ STANDARD_ERRORS = 6.0
 MOST_PAIRS = 20_000_000
 # The largest number of data in a witness; a check observes them one by one, in 0.1 ms each.
 LONGEST_WITNESS = 10_000
-# `num_rounds` and `max_leaves` of `success_enclosure`; with these it takes about a second.
+# With these `num_rounds` and `max_leaves`, a call of `success_enclosure` takes about a second.
 ENCLOSURE_ROUNDS, ENCLOSURE_LEAVES = 100, 100_000
 
 
@@ -80,7 +80,7 @@ class Certificate(_Claim):
         The two priors, (m,).
     num_lessons, max_rounds : int
         The number of lessons of a full check, and the largest number of rounds per lesson. The
-        estimate by coupling uses 1 / theta^T(h) times as many pairs of agents, since only a share
+        estimate by coupling uses num_lessons / theta^T(h) pairs of agents, since only a share
         theta^T(h) of the teachers converges to h.
     level : float
         The teacher is sure when its belief exceeds this; see `success_rate`.
@@ -121,7 +121,7 @@ class Certificate(_Claim):
         self.conjectured_success = number_between(bound, name, 0.0, 1.0, hint=hint)
 
     def check(self, num_lessons: int | None = None, rng: Any = None) -> CertificateCheck:
-        """Estimate the success rate from lessons and from a coupling, and enclose it.
+        """Estimate the success rate from lessons and from a coupling, and prove bounds on it.
 
         Parameters
         ----------
@@ -337,7 +337,7 @@ class CertificateCheck(Result):
 
     @property
     def standard_errors(self) -> dict[str, float]:
-        """By method, the conjectured rate minus the estimate's `upper`, in standard errors."""
+        """For each method, by how many standard errors `upper` is below the conjectured rate."""
         bound, rates = self.conjectured_success, (self.lessons, self.coupled)
         return {rate.method: (bound - rate.upper) / rate.stderr for rate in rates}
 
@@ -432,7 +432,7 @@ class LimitCheck(Result):
     limit : LimitSlope
         Failure rate divided by the conjecture's bound on it, in the limit of small perturbations.
     at_sizes : dict
-        The same ratio by size, the decimal logarithm of the L1 distance between the priors.
+        The same ratio at each of the certificate's `sizes`, which are the keys.
 
     Examples
     --------

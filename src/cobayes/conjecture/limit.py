@@ -39,8 +39,8 @@ class LimitSlope(Result):
     Parameters
     ----------
     value
-        Estimate of a lower bound on the ratio (failure rate) / (Conjecture 5.3's bound on it), in
-        L1.
+        Estimate of a lower bound on (failure rate) / (its upper bound by Conjecture 5.3 with the L1
+        distance).
     stderr
         The standard error of the estimate.
 
@@ -70,8 +70,8 @@ def limit_slope(
     """Estimate the failure rate divided by Conjecture 5.3's bound in L1, for tiny perturbations.
 
     The learner's prior is the teacher's plus a multiple of a direction. The result is an estimate
-    of a lower bound on the ratio; a bound above one contradicts the conjecture. The bound does not
-    decrease with the number of rounds. For a given `log10_size` it converges to the ratio.
+    of a lower bound on the ratio; a lower bound above one contradicts the conjecture. With more
+    rounds the lower bound does not decrease. For a given `log10_size` it converges to the ratio.
 
     Parameters
     ----------
@@ -286,6 +286,6 @@ def _log_posteriors(log_beliefs: Array, log_likelihoods: Array) -> Array:
 
 
 def _log_differences(taught: Array, believed: Array) -> Array:
-    """Return log |exp(a) - exp(b)| for logarithms of beliefs a and b."""
+    """Return log |exp(taught) - exp(believed)|; both arguments are logarithms of beliefs."""
     low, high = np.minimum(taught, believed), np.maximum(taught, believed)
     return high + np.log(-np.expm1(low - high))

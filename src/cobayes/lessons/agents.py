@@ -43,8 +43,8 @@ class Learner:
     state
         The state of the task as the agent knows it.
     outcomes : tuple
-        The possible states after the last datum, as pairs of a state and its probability, until
-        `arrive` is called; empty if the state is certain.
+        After a datum with a random outcome, until `arrive` is called: the possible states, as pairs
+        of a state and its probability. Otherwise empty.
 
     Examples
     --------
@@ -276,7 +276,7 @@ class Teacher(Learner):
 
     @property
     def distribution(self) -> Array:
-        """The distribution that `Teacher.choose` draws from, or whose maximum it takes, (n,)."""
+        """The probabilities by which `choose` draws the next datum or takes the likeliest, (n,)."""
         found = self.distribution_over_data(self.hypothesis)
         if self.choice == "forward":
             is_forward: Any = self.rule.task.moves_forward(self.state, self.hypothesis)

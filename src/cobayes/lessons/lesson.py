@@ -144,7 +144,7 @@ class Lesson:
         Parameters
         ----------
         agent
-            Whose beliefs: "learner", or "teacher" for the teacher's estimates of them.
+            "learner" for the learner's beliefs, "teacher" for the teacher's estimates of them.
         """
         one_of(agent, "agent", ("learner", "teacher"))
         beliefs = self.beliefs if agent == "learner" else self.teacher_beliefs
@@ -263,8 +263,9 @@ def run_lesson(
     """Run a lesson: a teacher teaches a learner for some rounds.
 
     The agents may have different matrices, tasks and priors; they start from their current beliefs
-    and states, and the lesson changes both agents. The lesson ends early if a walker has reached
-    its goal, or (with a warning) if the task has no datum left for the taught hypothesis.
+    and states, and the lesson changes both agents. In a world the lesson ends when the walker
+    reaches its goal. It also ends early, with a warning, if the task has no datum left for the
+    taught hypothesis.
 
     Parameters
     ----------

@@ -43,9 +43,9 @@ def plan_lesson(
     """Plan a lesson by a search for the data that raise a learner's belief in a hypothesis most.
 
     In every round the teacher shows the datum that leads to the highest belief after `look_ahead`
-    rounds, this round included, or after the last round. With ``look_ahead=1`` the choice is
-    greedy, and of several equally good data the first is taken. With ``look_ahead=num_rounds`` no
-    lesson of `num_rounds` rounds is better. Nothing is random.
+    rounds, this round included, or at the end of the lesson if that is sooner. With
+    ``look_ahead=1`` the choice is greedy, and of several equally good data the first is taken. With
+    ``look_ahead=num_rounds`` no lesson of `num_rounds` rounds is better. Nothing is random.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class Search:
 
         If the log-odds `wanted` are given, return instead the first data found that reach `wanted`
         in `depth` rounds or fewer; if none do, the log-odds returned are lower than `wanted`.
-        Without `wanted`, no data are returned only if the hypothesis allows no available datum.
+        Without `wanted`, the data are empty only if the hypothesis allows no available datum.
         """
         # Sequences of data that lead to the same belief, up to rounding, are continued only once.
         beliefs = np.round(node.log_belief, 9).tobytes()
@@ -264,7 +264,7 @@ class Search:
     def _largest_fall(self) -> Array:
         """An upper bound on the decrease of log(theta(j) / theta(h)) in one round, (m,).
 
-        Here h is the hypothesis to teach, and L is the likelihood. Datum d adds
+        Here theta is the belief, h the hypothesis to teach, and L the likelihood. Datum d adds
         r_d = log(L_dj / L_dh) to the logarithm. If the belief changes, all r_d of a built-in rule
         change by one common number, so max_d r_d - min_d r_d stays the same. If the columns of L
         sum to one, some r_d is not negative, and max_d r_d - min_d r_d is a bound. If the columns

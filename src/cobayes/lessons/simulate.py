@@ -70,9 +70,9 @@ def simulate(
     level
         The learner is sure when its belief in the truth is at least this.
     keep_paths
-        The rounds whose log-beliefs are kept, for every lesson: all (True), a list of rounds (they
-        are sorted, and duplicates are dropped), or none (False). By default all rounds are kept,
-        but only for the first lessons, up to 256 MB; see `Ensemble.num_paths`.
+        The rounds whose log-beliefs are kept, for every lesson: True for all, False for none, or a
+        list of rounds. A list is sorted, and duplicates are dropped. By default all rounds are
+        kept, but only for the first lessons, up to 256 MB; see `Ensemble.num_paths`.
 
     Returns
     -------

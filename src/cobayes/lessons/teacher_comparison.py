@@ -99,7 +99,7 @@ class TeacherComparison(Result):
         return pandas.DataFrame(rows, columns=names)
 
     def cells(self) -> list[list[str]]:
-        """Return the table as texts, the heading first: one row per teacher."""
+        """Return the table as texts: the heading, then one row per teacher."""
         table = [["teacher", *(f"{name} learner" for name in self.learners)]]
         for teacher in self.teachers:
             row = [teacher]

@@ -129,7 +129,7 @@ def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) ->
     sign
         1 if SCBI's value should be larger, -1 if smaller.
     place
-        The row of panels that shows the matrices, "top" or "bottom".
+        The row of panels in Figure 3 that shows these numbers, "top" or "bottom".
     beliefs
         The numbers of `beliefs_table`.
     """
@@ -151,7 +151,10 @@ def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) ->
 
 
 def _noise(beliefs: pd.DataFrame, quantity: str) -> Array:
-    """Return, by matrix, the standard error of SCBI's value minus BI's; for sds, an upper bound."""
+    """Return the standard error of SCBI's value minus BI's, by matrix.
+
+    For sds it is an upper bound.
+    """
     if not beliefs.num_lessons[0]:
         return np.zeros(len(beliefs))
     variances = np.zeros(len(beliefs))

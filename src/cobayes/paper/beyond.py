@@ -121,7 +121,7 @@ def _sum_rounds(
 ) -> dict[str, int]:
     """Return the sum, and the sum of squares, of the rounds until the learner is sure.
 
-    For a learner who is never sure, it is the number of simulated rounds plus one.
+    A lesson in which the learner is never sure counts as one round more than were simulated.
     """
     level = 1.0 - DOUBT
     predicted = predicted_rounds(rule, hypothesis, level=level)

@@ -121,7 +121,7 @@ def fit_formula(rates: pd.DataFrame) -> FormulaFit:
 def formula_errors(rates: pd.DataFrame) -> tuple[Array, Array]:
     """Return lower and upper bounds on the absolute error of the authors' formula.
 
-    There is one pair for each size with an exception.
+    There is one pair for each size at which BI was faster on at least one matrix.
     """
     seen = rates[rates.num_exceptions > 0]
     off = np.abs(seen.minus_log - empirical_formula(seen["size"], **GUESS)).to_numpy()

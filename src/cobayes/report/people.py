@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Longer tables are shortened on the page; `Fit.estimates` has all rows.
 MAX_ROWS = 40
-# Columns of a comparison on the page; the terminal omits three, comparison.csv has all columns.
+# The columns that the page shows. The terminal shows three fewer; comparison.csv has all columns.
 HEADINGS = {
     "log_likelihood": "log-likelihood",
     "num_parameters": "parameters",
@@ -39,8 +39,8 @@ def fit_recipes(
 ) -> tuple[Recipe, ...]:
     """Return the sections of a page about a fit, for `build_report`.
 
-    `build_report` always builds these sections again. If it is given some `names`, the page shows
-    the other sections from the folder, possibly those of an earlier fit.
+    `build_report` builds these sections even if nothing has changed. If its argument `names`
+    selects some, the page shows the others as they are in the folder, possibly from an earlier fit.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _predictions(fit: Fit, context: Context) -> Section:
 
 
 def _written(name: str, values: dict[str, Any], figures: dict[str, Any]) -> Section:
-    """Return a section from ``prose/NAME.md``; labels are escaped."""
+    """Return a section from ``prose/NAME.md``, where the filter `plain` escapes Markdown."""
     texts = prose("cobayes.report")
     texts.filters |= {"plain": _escape, "cell": cell_text}
     return written_section(texts.get_template(f"{name}.md"), values=values, figures=figures)

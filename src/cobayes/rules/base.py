@@ -36,9 +36,10 @@ class Rule(ABC):
 
     For a custom rule, derive a class and define `respond`, which returns the likelihood matrix at a
     belief; `name` is the name of the class unless it is set. If the rule has arguments besides the
-    matrix, also define `settings`, which returns them; tasks and saving need it. Agents,
-    `simulate`, `exact_rounds`, `success_rate` and `rate_of_convergence` accept custom rules. For a
-    rule made from a task, `likelihood`, `teach`, `update` and `posteriors` use the first state.
+    matrix, also define `settings`, which returns them; tasks and saving need this method.
+    Agents, `simulate`, `exact_rounds`, `success_rate` and `rate_of_convergence` accept custom
+    rules. For a rule made from a task, `likelihood`, `teach`, `update` and `posteriors` use the
+    first state.
 
     Parameters
     ----------
@@ -390,11 +391,11 @@ class Restricted(Rule):
     model
         The matrix in the state, with all data.
     prior
-        The data prior in the state. A datum with a positive prior is available; the size of the
-        prior has no effect. A rule that uses the size overrides `Rule._restricted`.
+        The data prior in the state. A datum is available if its prior is positive; the prior has
+        no other effect. A rule that uses the values overrides `Rule._restricted`.
     """
 
-    name = ""  # so that a text never names this class
+    name = ""  # so that `as_rule` cannot find this class by name
 
     def __init__(self, rule: Rule, model: Model, prior: Array) -> None:
         super().__init__(model)
@@ -431,7 +432,7 @@ def impossible_datum(rule: Rule, datum: int) -> ImpossibleDatumError:
 
 
 def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: str) -> None:
-    """Raise an error if a belief, named `what`, is zero in the hypothesis to teach."""
+    """Raise an error if a belief is zero in the hypothesis to teach; `what` names the belief."""
     if (log_belief[..., hypothesis] == -np.inf).any():
         raise unteachable(model.hypotheses[hypothesis], what)
 

@@ -97,7 +97,8 @@ def cooperative_inference(
     -------
     CooperativeInference
         The teacher's and the learner's distributions. If no matrix with the same zeros has the
-        two priors as its sums, the distributions are the limits of applying the equations in turn.
+        priors as its row and column sums, the distributions are the limits of applying the
+        equations in turn.
 
     Notes
     -----

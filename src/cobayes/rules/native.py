@@ -19,7 +19,7 @@ from cobayes.rules.response import LOOSEST, Response
 
 Array = NDArray[np.float64]
 
-# `Pragmatic.at_certainty` sets the log-belief in all hypotheses but its argument to -_DOUBT.
+# `Pragmatic.at_certainty` sets the log-belief in all hypotheses but the certain one to -_DOUBT.
 _DOUBT = 1e8
 
 # The largest finite depth. A step of the recursion takes two products of the matrix with a vector.
@@ -41,7 +41,7 @@ class NativeRule(Rule):
         Further arguments of `_core.Rule`, such as its kind and depth.
     """
 
-    name = ""  # so that a text never names this class
+    name = ""  # so that `as_rule` cannot find this class by name
 
     def __init__(
         self, matrix: MatrixLike, data_prior: Distribution | None, tolerance: float, **options: Any
@@ -90,7 +90,7 @@ class BI(NativeRule):
     Notes
     -----
     Section 2.2 of the paper. If a task makes some data unavailable, the likelihood is normalised
-    over the available ones. `moving_costs` have an effect only where they forbid a move.
+    over the available ones. Costs of `cobayes.moving_costs` matter only where they forbid a move.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class SCBI(NativeRule):
 
     At belief ``theta`` the matrix is Sinkhorn-scaled to row sums one and column sums ``n theta``.
     The teacher draws a datum from the column of the true hypothesis, normalised; the learner's new
-    belief is the datum's row, normalised. Scaling rows or columns of the matrix has no effect. If
+    belief is the datum's row, normalised. Constant factors of rows or columns have no effect. If
     zeros make the sums impossible, the scaled matrix is the limit of normalising rows and columns
     in turn; see `scaling_blocks`.
 
@@ -281,7 +281,7 @@ class Pragmatic(NativeRule):
         if self.is_scbi:
             return SCBI(self.model, data_prior=self.data_prior).at_certainty(hypothesis)
         # The belief in the other hypotheses is tiny but positive. If one of them allows data that
-        # are impossible under `hypothesis`, its column at depth >= 1 has only these data.
+        # are impossible under `hypothesis`, its column is zero for all other data at depth >= 1.
         logs = np.full(self.model.num_hypotheses, -_DOUBT)
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
         response = self.respond(logs)

@@ -1,4 +1,4 @@
-"""`Response`, the likelihood that a rule returns for a belief, and Bayes' formula with it."""
+"""`Response`, the likelihood that a rule returns for a belief, and Bayes' formula."""
 
 from __future__ import annotations
 

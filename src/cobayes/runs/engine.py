@@ -1,4 +1,4 @@
-"""Running experiments: shards are computed in any order and reduced in the plan's order."""
+"""Running experiments: shards are computed in any order and joined in the plan's order."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ class _Work:
         return executor.submit(perform, plan.shard, dict(point.parameters), seeds, size)
 
     def result(self) -> RunResult:
-        """Reduce the shards of the ledger in their order."""
+        """Return the result; each point's shards are joined in their order."""
         plan, points = self.experiment, []
         shards = itertools.groupby(self.ledger.shards(), key=lambda shard: shard[0][0])
         for point, state, (_, own) in zip(plan.points, self.ledger.points(), shards, strict=True):
@@ -348,7 +348,7 @@ def _failure(work: _Work, key: Key, error: str) -> RunError:
         f"{point.samples_in(key[1])} samples; the last error: {error.strip().splitlines()[-1]}",
         "finished shards are kept; remove the cause and run the same command again.",
     )
-    failure.add_note(error)  # the worker's traceback, which Python shows below ours
+    failure.add_note(error)  # the worker's traceback; Python shows it below the message
     return failure
 
 

@@ -128,7 +128,7 @@ class Processes(Executor):
 
 def _start_worker(end: Any) -> None:
     """Prepare a worker process, which ends when its parent closes the pipe or dies."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole process group
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C, not the workers
 
     def watch() -> None:
         with contextlib.suppress(OSError):

@@ -157,7 +157,7 @@ class Ledger:
         """
         self.num_workers = num_workers
         with self._explained():
-            if self._connection.in_transaction:  # not if Ctrl-C came just after COMMIT
+            if self._connection.in_transaction:  # false if Ctrl-C ended the last call after COMMIT
                 self._connection.execute(f"PRAGMA user_version = {num_workers}")
                 self._connection.execute("COMMIT")
             self.is_changed = False
@@ -193,7 +193,7 @@ class Ledger:
         return False
 
     def _open(self, plan: Mapping[str, Any] | None, fresh: bool) -> None:
-        """Connect to the file; write the plan if it is empty or `fresh`, else compare the plans."""
+        """Connect; write the plan if the file is empty or `fresh` is true, else compare plans."""
         self.plan, self.seconds, self.is_changed = {}, {}, False
         with self._explained(), contextlib.ExitStack() as failure:
             if plan is not None:

@@ -277,9 +277,9 @@ def function_digest(function: Any) -> str:
 
     The digest covers those top-level statements of the function's module that bind or may change a
     name on which the function depends, and the imported modules that lie in the same package or
-    beside the script. For a function that was defined interactively, it covers its instructions and
-    defaults, those of the functions that it names, and the numbers, texts, lists, tuples, dicts,
-    sets and arrays that they name, but no modules, classes or other objects.
+    beside the script. For an interactively defined function, the digest covers the instructions and
+    defaults of this function and of the functions that it names. It also covers the numbers, texts,
+    lists, tuples, dicts, sets and arrays that they name, but no modules, classes or other objects.
 
     Parameters
     ----------
@@ -341,8 +341,9 @@ def _bound(statement: ast.stmt) -> set[str]:
     bound = {each.argval for each in dis.get_instructions(code) if each.opname == "STORE_NAME"}
     bound |= {n.name for n in ast.walk(statement) if isinstance(n, ast.alias) and n.name == "*"}
     names = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
-    # Definitions, imports and assignments to names change nothing else. Workers do not run the code
-    # under `if __name__ == "__main__":`.
+    # Definitions, imports and assignments to names change only the names that they bind; other
+    # statements may change any name in them. Workers do not run the code under
+    # `if __name__ == "__main__":`.
     is_block = isinstance(statement, ast.If | ast.For | ast.While | ast.With | ast.Try)
     return bound if (bound and not is_block) or "__name__" in names else bound | names
 
@@ -360,7 +361,7 @@ def _imported(package: str, statements: list[ast.stmt]) -> set[str]:
 
 
 def _text(value: Any, names: dict[str, Any]) -> str:
-    """Return a text of a value; of a function's instructions, defaults and global values.
+    """Return a value as text; a function as its instructions, defaults and global values.
 
     An entry of `names` is removed when it is added to the text, so that it is added once.
     """

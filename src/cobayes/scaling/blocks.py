@@ -45,8 +45,9 @@ class ScalingBlocks:
     ----------
     blocks : tuple of Block
         Rows, columns and the ratio of column to row sums. A row or column with the sum zero is in
-        the block that it joins as its sum tends to zero. A column is in no block if all rows in
-        which it is positive have the sum zero; nor is a row that is positive only in such columns.
+        the block to which it would belong if its sum were very small. A column is in no block if
+        all rows in which it is positive have the sum zero; nor is a row that is positive only in
+        such columns.
     support : ndarray
         (n, m): which entries of the scaled matrix stay positive. In a block, rows and columns with
         the sum zero are treated as if their sum were very small.
@@ -112,8 +113,8 @@ def scaling_blocks(
 
     Notes
     -----
-    Among the row sums that are possible with these zeros and column sums, the limit has those with
-    the most uniform ratios to the given row sums. Ratios with a relative difference below 1e-11 are
+    Of all row sums that these zeros and column sums allow, the limit has those whose ratios to the
+    given row sums are most uniform. Ratios with a relative difference below 1e-11 are
     treated as equal.
     """
     model = as_model(matrix)
@@ -164,8 +165,7 @@ def explain(
     data, hypotheses
         The labels.
     words
-        The names of the hypotheses' share of the column sums in the sentence: for one hypothesis,
-        and for several.
+        What the sentence calls the share of the column sums: for one hypothesis, for several.
     """
     unplaced = np.flatnonzero((blocks.column_labels < 0) & (column_sums > 0.0))
     if len(unplaced):

@@ -89,7 +89,7 @@ def two_hypothesis_success(
 
     Notes
     -----
-    With one matrix every update is monotone in the belief, so the two limits are coupled
+    With one matrix every update is monotone in the belief, so the agents' final beliefs are coupled
     monotonically. The success rate is then the upper bound of `success_bounds`:
     ``min(1, theta^L(h) / theta^T(h))``.
 

@@ -12,8 +12,8 @@ its contribution to the difference of the two sides; the leaves with the widest 
 
 The left side is rounded down, the right side up. Errors of the scaling are bounded, too. A computed
 scaled matrix S is the exact scaling to some belief, found from the column factors v of S. The
-error e is the distance of this belief from the exact one in Hilbert's projective metric. In a
-round e grows to at most e / (1 - c), where c is the smaller of two numbers. The first is
+error e is the distance of this belief from the agent's exact belief in Hilbert's projective metric.
+In a round e grows to at most e / (1 - c), where c is the smaller of two numbers. The first is
 Dobrushin's coefficient of the Markov chain A^T B from hypotheses to data and back, where A is S
 with normalised columns, and B is S with normalised rows. The second is Birkhoff's bound
 tanh(D / 4)^2, with D the largest log cross-ratio of the matrix. docs/beyond.md has the proofs.
@@ -273,8 +273,8 @@ class _Agent:
         for j in range(num_hypotheses):
             common = np.minimum(chain[:, j : j + 1], chain[:, j + 1 :]).sum(axis=2)
             overlap = np.minimum(overlap, common.min(axis=1, initial=1.0))
-        # At posteriors within SMALL_ERROR of the computed ones, the entries of the chain differ by
-        # a factor of at most e^(4 SMALL_ERROR).
+        # At posteriors within SMALL_ERROR of the computed ones, the entries of the chain differ
+        # from the computed entries by a factor of at most e^(4 SMALL_ERROR).
         local = math.exp(4.0 * SMALL_ERROR) * (1.0 + 100.0 * rounding) / overlap
         growth = np.minimum(local, self.most_growth)
         found = growth * (errors + residual)

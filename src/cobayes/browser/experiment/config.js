@@ -6,7 +6,7 @@ const CONFIG = {
   rule: $rule,
   // The response of a person who learns: "guess" or "rating".
   response: $response,
-  // What a person who teaches sees after an example: the learner's "guess", the guess and the learner's "belief", or "nothing".
+  // What a person who teaches sees after an example: "guess", "belief" (the learner's guess and belief) or "nothing".
   feedback: "guess",
   // Largest number of data in a lesson.
   rounds: $rounds,
@@ -31,7 +31,7 @@ const CONFIG = {
   // The function that saves the data; null: the person downloads them. Example:
   // (csv, person) => fetch("save.php", { method: "POST", body: csv })
   save: null,
-  // Tables, data by hypotheses, with the partner's priors. no_repeats, costs: constraints of a task (null forbids a step). stimuli: the
+  // Tables, data by hypotheses, with the partner's priors. no_repeats, costs: constraints on the next datum (null: forbidden). stimuli: the
   // text, image and alternative text that replace a label. grid: rows and columns of the board, on which the data are arranged row by row.
   problems: $problems,
 };

@@ -23,7 +23,7 @@ function lessons() {
       .map((label) => ({ problem, truth: problem.hypotheses.indexOf(label) }))
       .filter(({ truth }) => truth >= 0),
   );
-  // The lessons have the seeds before this one.
+  // The shuffle has its own seed; those of the lessons are seed, ..., seed + list.length - 1.
   const order = CONFIG.shuffle ? new jsPsychCobayes.Random(seed + list.length).shuffle(list) : list;
   const taken = isDemo ? order.slice(0, 1) : order;
   return taken.map(

@@ -50,7 +50,7 @@ class CobayesPlugin {
       response: { type: ParameterType.STRING, default: "guess" },
       /** Whether the partner's belief is shown, for demonstrations. */
       show_belief: { type: ParameterType.BOOL, default: false },
-      /** What a person who teaches sees after an example: the learner's "guess", the guess and the learner's "belief", or "nothing". */
+      /** What a person who teaches sees after an example: "guess", "belief" (the learner's guess and belief) or "nothing". */
       feedback: { type: ParameterType.STRING, default: "guess" },
       /** Texts that replace entries of TEXTS. */
       texts: { type: ParameterType.OBJECT, default: {} },
@@ -72,7 +72,7 @@ class CobayesPlugin {
       guess: { type: ParameterType.STRING },
       /** The person's belief in each hypothesis. */
       ratings: { type: ParameterType.COMPLEX },
-      /** The partner's belief after the round (if the partner is a teacher: its estimate of the person's belief). */
+      /** After the round: the artificial learner's belief, or the artificial teacher's estimate of the person's belief. */
       belief: { type: ParameterType.COMPLEX },
       /** Milliseconds from the start of the round to the response. */
       rt: { type: ParameterType.INT },

@@ -61,8 +61,8 @@ export function lineChart(options) {
           ...endOfSlope(values[0], slope, xMax, yMax, x, y),
         }),
       );
-  // The series are drawn from last to first, each with a smaller dot than the one before: the dashed curves are over SCBI's
-  // solid curve, so that all can be seen where curves coincide.
+  // Curves that coincide can all be seen. SCBI's solid curve, the last series, is drawn first, below the dashed ones, and each
+  // dot is smaller than the dot below it.
   for (const { values, color, dash, isFaint, r } of series.map((one, k) => ({ ...one, r: 3 + k })).reverse()) {
     root.append(
       svg("polyline", {
@@ -227,7 +227,7 @@ function makeDraggable(root, size, corners, onDrag) {
   });
 }
 
-/** Shares of the three corners at a point; the point is kept inside, away from the edges. */
+/** The three probabilities that a point stands for; a point outside or near an edge is moved inside. */
 function barycentric([px, py], [[ax, ay], [bx, by], [cx, cy]]) {
   const area = (by - cy) * (ax - cx) + (cx - bx) * (ay - cy);
   const a = ((by - cy) * (px - cx) + (cx - bx) * (py - cy)) / area;

@@ -16,7 +16,7 @@ export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
-/** @returns {SVGElement} A drawing of a size in pixels; `title` is read out, `kind` adds a class. */
+/** @returns {SVGElement} A drawing; sizes are in pixels, `title` is for screen readers, `kind` adds a class. */
 export function drawing(width, height, title, kind = "", ...children) {
   const box = { viewBox: `0 0 ${width} ${height}`, width, height };
   return svg("svg", { ...box, role: "img", "aria-label": title, class: `chart ${kind}`.trim() }, ...children);

@@ -10,7 +10,7 @@ export const RULE_LIST = [
   { kind: "SCBI", title: "Cooperative", note: "SCBI, the limit of infinite depth", color: "var(--scbi)", dash: "" },
 ];
 
-/** Values of the state that determine a lesson, apart from how data are chosen. */
+/** The state's values that determine a lesson; how data are chosen is not included. */
 export const LESSON_KEYS = [
   "table",
   "truth",
@@ -34,7 +34,7 @@ export function ruleSettings(state, kind) {
 
 export const ruleOf = (state, kind) => makeRule(state.table.matrix, ruleSettings(state, kind), state.dataPrior);
 
-/** Weights of the state as probabilities; uniform where there are none. */
+/** Weights as probabilities; null gives the uniform distribution. */
 export const probabilities = (values, size) => normalize(values ?? new Array(size).fill(1));
 
 let known = { key: "", lessons: null };

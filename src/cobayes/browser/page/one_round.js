@@ -124,7 +124,7 @@ function caption(isLimit, binds, numLost, blocks, truth) {
   return `Blocks are outlined; their ratios of column to row sums are ${ratios}. ${numLost ? lost : ""}`;
 }
 
-/** The number of positive entries (of available data and of hypotheses with a positive belief) that vanish in the limit. */
+/** How many positive entries vanish in the limit; only available data and hypotheses with a positive belief count. */
 function vanishing(matrix, scaled, prior, logBelief) {
   let count = 0;
   matrix.forEach((row, i) =>

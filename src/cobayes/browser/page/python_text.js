@@ -34,7 +34,7 @@ const check = (state, made) => [...made, "print(model.check())"];
 function rules({ depth, rationality, literal, dataPrior, repeats, table: { data } }, name) {
   const task = (inner) => (repeats ? inner : `cb.without_repeats(${inner})`);
   const prior = dataPrior ? `, data_prior=${list(probabilities(dataPrior, data.length))}` : "";
-  // Plain Bayes has no data prior, but never shows unavailable data.
+  // Plain Bayes takes no data prior; `limited_to` excludes the data whose prior is zero.
   const left = dataPrior?.includes(0) ? data.filter((_, i) => dataPrior[i] > 0) : null;
   return [
     "rules = {",

@@ -36,7 +36,7 @@ export function parseTable(text) {
   const offset = isLabelled ? 1 : 0;
   if (!body.length) return refuse("There is a row of names but no row of numbers below it.");
   let names = isHead ? cells[0] : [];
-  // The head may have a cell above the names of the data, or none.
+  // The row of names may or may not have a cell above the names of the data.
   if (isHead && isLabelled && names.length >= width) names = names.slice(1);
   const columns = width - offset;
   if (columns < 1) return refuse("There is no column of numbers.");

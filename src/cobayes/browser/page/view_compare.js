@@ -1,4 +1,4 @@
-/** Compare many lessons of each rule: mean and quantiles of the belief by round, rounds until the belief is 95 %. */
+/** Compare the rules over many lessons: mean and quantiles of the belief by round, and the rounds until it is 95 %. */
 import { lineChart, panels } from "./charts.js";
 import { announce, button, digits, h, headedTable, numberField, percent, put } from "./dom.js";
 import { figure } from "./figures.js";

@@ -218,7 +218,7 @@ export function gridView(store) {
   return { element, update, stop: play.stop, csv };
 }
 
-/** The whole walk of the state's walker and the belief of each kind of watcher after each move. */
+/** The whole walk, and the belief of each rule's watcher after each move. */
 export function walk(state) {
   const world = new GridWorld(state.board);
   const rng = new Random(state.seed);

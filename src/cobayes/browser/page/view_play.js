@@ -153,7 +153,7 @@ export function playView(store) {
   return { element, update, csv };
 }
 
-/** Beliefs of learners of the three rules after 0, 1, 2, ... of the game's data. */
+/** The beliefs of three learners, one per rule, after 0, 1, 2, ... of the game's data. */
 function beliefsOf(state) {
   const { data } = gameOf(state);
   return RULE_LIST.map(({ kind }) => {

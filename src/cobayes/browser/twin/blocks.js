@@ -20,9 +20,9 @@ const CARRIED = 1e-12;
 
 /**
  * Split a table into blocks and find the entries that survive the scaling.
- * Rows with target zero (data that are not available), columns with target zero (hypotheses with belief zero)
- * and columns that are zero in all other rows belong to no block. Rows that are zero in all columns with a
- * positive target form a last block of ratio zero.
+ * Rows with target zero (data that are not available) and columns with target zero (hypotheses with belief zero)
+ * belong to no block, nor do columns that are zero in all rows with a positive target. Rows with a positive target that
+ * are zero in all columns with a positive target form a last block of ratio zero.
  * @param {number[][]} matrix Data by hypotheses, not negative.
  * @param {number[]} rowSums Target sums, not negative; only their ratios matter.
  * @param {number[]} columnSums Target sums, not negative; only their ratios matter.
@@ -77,8 +77,8 @@ function split(matrix, rowSums, columnSums, rows, columns, blocks) {
     blocks.push({ rows, columns, ratio, components });
     return;
   }
-  // One part has a ratio above the average: the rows reached from columns with unsent supply, and the columns that are
-  // positive in no other rows.
+  // Split in two. The first part, with a ratio above the average, has the rows reached from columns with unsent supply,
+  // and the columns that are positive only in these rows.
   const full = reachable(
     next,
     positions(columns.length).filter((j) => unsent[j] > TIE / columns.length),

@@ -42,7 +42,7 @@ export class GridWorld {
   }
 
   /**
-   * The table in a state: discount^steps for each move and goal; steps is the distance from the goal after the move.
+   * The table at a square: discount^steps for each move and goal; steps is the distance to the goal after the move.
    * @param {Square} square
    * @returns {number[][]} Moves by goals.
    */

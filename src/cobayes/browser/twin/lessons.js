@@ -40,7 +40,7 @@ export class Learner {
     const from = this.costs?.[this.shown[this.shown.length - 1]] ?? prior.map(() => 0);
     const isLeft = prior.map((p, i) => p > 0 && !(this.noRepeats && this.shown.includes(i)));
     const costs = from.map((cost, i) => (isLeft[i] ? (cost ?? Infinity) : Infinity));
-    // Relative to the cheapest step, so that not all weights underflow.
+    // Subtract the cost of the cheapest step, so that not all weights underflow.
     const least = Math.min(...costs);
     return prior.map((p, i) => (costs[i] < Infinity ? p * Math.exp(least - costs[i]) : 0));
   }
@@ -51,7 +51,7 @@ export class Learner {
   }
 
   /**
-   * Update the belief. It stays the same if the datum is not available or impossible under every hypothesis with a positive belief.
+   * Update the belief. It stays the same if the datum is not available, or is impossible under every hypothesis with a positive belief.
    * @param {number} datum
    * @returns {boolean} Whether the datum was available and possible.
    */

@@ -70,7 +70,7 @@ export class Rule {
   }
 
   /**
-   * The posterior after a datum; all NaN if the datum is not available or impossible under every hypothesis with a positive belief.
+   * The posterior after a datum; all NaN if the datum is not available, or is impossible under every hypothesis with a positive belief.
    * @type {(belief: number[], datum: number, dataPrior?: number[]) => number[]}
    */
   update(belief, datum, dataPrior) {
@@ -136,7 +136,7 @@ export class Pragmatic extends Rule {
     // T_0; for literal="truth" at depth > 0 the table without normalisation, as in rational speech acts.
     let logs = this.literal === "truth" && this.depth > 0 ? table : logColumns(table);
     for (let k = 0; k < this.depth; k++) {
-      // theta(h)^alpha is the same for every datum, so that it cancels in the normalisation over data.
+      // theta(h)^alpha is left out: it is the same for every datum and cancels in the normalisation over data.
       const next = logs.map((row, i) => {
         const norm = logSum(row.map((value, j) => addLogs(value, logBelief[j])));
         if (norm === -Infinity) return row.map(() => -Infinity);
@@ -186,7 +186,7 @@ export function makeRule(matrix, settings, dataPrior = null) {
  * divergence of the taught column from another column, in the likelihood matrix at certainty.
  * @param {Rule} rule
  * @param {number} hypothesis
- * @returns {number} Infinity if every rival is excluded by some datum of the truth.
+ * @returns {number} Infinity if every rival is excluded by some datum that the truth allows.
  */
 export function rate(rule, hypothesis) {
   // The pragmatic rule is not defined at certainty if a datum is impossible under the truth. Its rate is therefore the

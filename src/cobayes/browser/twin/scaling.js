@@ -10,7 +10,7 @@ import { positions, scalingBlocks, total } from "./blocks.js";
 const MAX_ITERATIONS = 500;
 /** Tolerance of log(column sum / target), about a hundred times the rounding error of a double. */
 const GOAL = 3e-14;
-/** Largest change of a logarithm in one Newton step. */
+/** Largest change of any v_j in one Newton step. */
 const MAX_STEP = 6;
 
 /**
@@ -260,7 +260,7 @@ function componentOfColumn(blocks, numRows, isAllowed) {
 }
 
 /**
- * The beliefs in these columns, not as logarithms, divided by their sum.
+ * Turn the log-beliefs of these columns into weights with sum one.
  * @type {(logBelief: number[], columns: number[]) => number[]}
  */
 function linearWeights(logBelief, columns) {
@@ -279,7 +279,8 @@ export function logSum(logs) {
 }
 
 /**
- * The scaling in one round, step by step: columns are normalised to n theta and rows to n p, in turn.
+ * The scaling in one round, step by step: in turn, column sums are set to n times the belief and row sums to n times the
+ * data prior, where n is the number of data.
  * @param {number[][]} matrix
  * @param {number[]} belief
  * @param {number[]} dataPrior
