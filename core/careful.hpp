@@ -5,8 +5,8 @@
 // between columns. Let d(i) be the column of the largest S_ij in row i. The whole row sum r_i is credited to d(i); each entry S_ij,
 // j != d(i), is a flow from d(i) to j. A flow enters both columns with the same rounding, so that flows cancel exactly. The Markov chain
 // P_jk = w_j c_k w_k sum_i u_i^2 M_ij M_ik / r_i is eliminated without subtractions (Grassmann, Taksar and Heyman). At the start of a step
-// the convex dual function has a slope -s < 0; the step is halved until the slope at its end is at most s / 2. Groups of columns whose
-// coupling is below double-double precision are then balanced, each with one common factor.
+// the convex dual function has a slope -s < 0; the step is halved until the slope at its end is at most s / 2. Weakly coupled
+// groups of columns (WEAKEST_COUPLING, TIED_COUPLING) are then balanced, each with one common factor.
 #pragma once
 #include "problem.hpp"
 

@@ -17,7 +17,7 @@ namespace core::CORE_ISA {
 inline constexpr double LONGEST_STEP = 1.0;
 inline constexpr int MAX_STEPS = 16;            // two to five steps usually suffice; after MAX_STEPS careful.hpp solves the problem
 inline constexpr int FEW_COLUMNS = 6;           // for more columns sweeps.hpp is faster
-inline constexpr int MOST_NEWTON_COLUMNS = 32;  // for a component, whose arrays are on the stack; solver.hpp solves larger ones
+inline constexpr int MOST_NEWTON_COLUMNS = 32;  // of a component (components.hpp): arrays here are on the stack
 
 // Call f with the number of columns m as a constant if m <= Most, otherwise with 0.
 template <int Most, int M = 1, class F>

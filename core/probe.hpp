@@ -39,8 +39,8 @@ class Probe : SideBySide<L> {
     for (int i = 0; i < n; ++i) over_row.push(1.0 / p.row_sum(i));
   }
 
-  // Bound the errors of some problems. Where the bound exceeds the tolerance, estimate the rate; if the estimate is larger than the rate
-  // seen in the sweeps, enlarge the estimated error.
+  // Bound the errors of some problems. Where the bound exceeds the tolerance, estimate the rate; the error follows from the larger of
+  // this rate and the rate seen in the sweeps.
   void correct(Scalings& scalings, const Array<int>& problems, double* rates) {
     s = &scalings, rate = rates;
     farthest.resize(s->size), open.clear();
@@ -173,7 +173,7 @@ class Probe : SideBySide<L> {
 
   // The largest eigenvalue of the tridiagonal matrix after step k, by Newton's method for its characteristic
   // polynomial. Starting from Gershgorin's bound the iterates decrease to the largest eigenvalue; after six iterations
-  // the error is about one percent.
+  // the error is at most a few percent, usually far less.
   T largest_eigenvalue(int at, int k) const {
     T x{};
     for (int l = 0; l <= k; ++l) x = larger(x, get(a[l] + at) + root(get(bb[l] + at)) + (l < k ? root(get(bb[l + 1] + at)) : T{}));

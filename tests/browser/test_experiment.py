@@ -581,7 +581,7 @@ def test_stimuli_can_differ_between_problems(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"stimuli": [{"label": "C", "text": "x"}]}, "the stimuli name 'C'"),
+        ({"stimuli": [{"label": "C", "text": "x"}]}, "the stimuli contain 'C'"),
         (
             {"stimuli": [{"label": "A", "problem": "x"}]},
             "name problem 'x', but no table",

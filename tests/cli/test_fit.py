@@ -147,7 +147,7 @@ def test_tables_of_numbers_name_what_is_missing(run, study, tmp_path):
         "datum,cost\n0,1\n1,2\n": "0 rows for datum '2'",
         "datum,cost\n0,1\n0,2\n1,1\n2,1\n3,1\n4,1\n5,1\n": "2 rows for datum '0'",
         "datum,cost\n0,1\n1,cheap\n2,1\n3,1\n4,1\n5,1\n": "row 2 of the features, column 'cost'",
-        "item,cost\n0,1\n": "columns 'item', 'cost'. hint: it needs problem, datum",
+        "item,cost\n0,1\n": "columns 'item', 'cost'. hint: it needs 'datum'",
         "datum,cost\nx,1\n": "no datum called 'x'",
     }
     for text, message in rows.items():

@@ -182,7 +182,7 @@ def test_priors_of_all_problems_may_be_one_table(tmp_path):
         read_problems(PROBLEMS, table.rename(columns={"prior": "odds"}))
     with pytest.raises(cb.CobayesError, match="the table of priors has the columns") as found:
         read_problems(PROBLEMS, table.rename(columns={"hypothesis": "object"}))
-    assert "problem, hypothesis and prior" in str(found.value)
+    assert "'hypothesis', 'prior'" in str(found.value)
     with pytest.raises(cb.CobayesError, match="row 2 of the priors, column 'hypothesis'"):
         read_problems(PROBLEMS, table.assign(hypothesis=["elm", "ash"]))
     found = read_problems({"leaf": PROBLEMS["leaf"]}, table.assign(order=[1, 2], note="x"))

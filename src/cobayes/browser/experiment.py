@@ -258,7 +258,7 @@ def read_stimuli(
         if not targets:
             where = f"problem {problem!r} has no" if problem else "no problem has a"
             raise CobayesError(
-                f"the stimuli name {label!r}, but {where} datum or hypothesis of that name.",
+                f"the stimuli contain {label!r}, but {where} datum or hypothesis of that name.",
                 "write the label exactly as in the table.",
             )
         # A row that has no text, no image and no alternative text shows its label.

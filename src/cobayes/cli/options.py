@@ -168,7 +168,7 @@ def pairs(*flags: str, help: str, **settings: Any) -> Decorator:
 
 
 def as_number(text: str) -> float | None:
-    """Return the number in a text such as 0.5, 1e6, inf or 1/3; None if it is not a number."""
+    """Return the number in a text such as 0.5, 1e6, inf, nan or 1/3; None for other texts."""
     # Not fractions.Fraction, which would compute all digits of 1e99999999.
     above, line, below = text.partition("/")
     try:
@@ -178,7 +178,7 @@ def as_number(text: str) -> float | None:
 
 
 def _correction(text: str) -> str:
-    """Return how to write a percentage or a decimal comma; an empty text for other texts."""
+    """Return a hint if a text has a percent sign or a decimal comma; else an empty text."""
     if re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+", text):  # the comma may separate thousands
         return ""
     plain = text.replace(",", ".", 1)

@@ -154,7 +154,7 @@ class ClassTeacher(Teacher):
         return self._average()
 
     def arrive(self, state: Any) -> None:
-        """Set the state of the task for all learners; see `Learner.arrive`."""
+        """Set the state of the task for the teacher and all learners; see `Learner.arrive`."""
         for agent in self.learners:
             agent.arrive(state)
         super().arrive(state)

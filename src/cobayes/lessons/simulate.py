@@ -165,7 +165,7 @@ def _in_core(rule: Rule) -> _core.Rule | None:
         return None
     is_supported = task.is_constant
     if isinstance(task, WithoutRepeats) and isinstance(task.task, Model):
-        # The core does not notice when all data with a positive data prior have been shown.
+        # Only Python raises an error when all data with a positive data prior have been shown.
         is_supported = rule.data_prior is None or bool(rule.data_prior.all())
     return rule.at(task.start).core if is_supported else None
 

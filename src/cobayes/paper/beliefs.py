@@ -89,7 +89,7 @@ def random_matrix(rng: np.random.Generator, size: int) -> Array:
 
 
 def beliefs_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str, Estimate]:
-    """Estimate SCBI's mean and sd of the belief minus BI's, averaged over matrices."""
+    """Estimate the mean belief and its sd, SCBI's minus BI's, averaged over matrices."""
     found = {}
     for name in QUANTITIES:
         ahead = np.asarray(statistics[f"{name}_scbi"]) - np.asarray(statistics[f"{name}_bi"])

@@ -63,7 +63,7 @@ _MEAN_LIMIT = 0.003  # largest accepted |sampled mean - claimed mean|, in nats p
 
 # The paper saw no exception among its square matrices from n = 18 on.
 _FIRST_WITHOUT = 18
-# From this size on, P of square matrices is judged by splitting instead of sampling.
+# From this n on, the claim "P grows, n x n" uses multilevel splitting instead of sampling.
 _SPLIT_FROM = 8
 
 

@@ -328,12 +328,11 @@ def read_numbers(
     columns = [name for name in frame.columns if name not in ("problem", kind)]
     columns = ["prior"] if of_priors else columns
     if not columns or not {kind, *columns} <= set(frame.columns):
-        number = "prior" if of_priors else "a column of numbers such as 'cost'"
+        number = "'prior'" if of_priors else "a column of numbers such as 'cost'"
         raise CobayesError(
             f"the table of {frame.index.name} has the columns "
             f"{shorten([*map(str, frame.columns)])}.",
-            f"it needs problem, {kind} and {number}; a table without the column problem applies "
-            "to every problem.",
+            f"it needs {kind!r}, {number} and, unless it applies to every problem, 'problem'.",
         )
     if "problem" not in frame.columns:
         frame = pd.concat([frame.assign(problem=name) for name in problems])

@@ -277,7 +277,10 @@ def informative(
             "give the family of the fit, or omit the family.",
         )
     if family.response == "rating":
-        raise CobayesError("ratings have no options to sum over.", 'use response="guess".')
+        raise CobayesError(
+            "the information gain is a sum over options, and ratings have none.",
+            'use response="guess".',
+        )
     if about not in (("depth",) if len(family.depth) > 1 else ()) + family.free_names():
         raise CobayesError(
             f"about={about!r} is not free in the family.",

@@ -141,8 +141,8 @@ class Likelihood:
             (b, n, m).
         """
         known, at = self.choices.situations, self.parameters(values)
-        # A pair (owner, situation) is coded as one integer. The owner is the unit if a free
-        # parameter changes the learner in mind; otherwise all units have the owner 0.
+        # A pair (owner, situation) is coded as one integer. If a free parameter changes the learner
+        # in mind, every unit owns its beliefs; otherwise all units share those of owner 0.
         owner, count = self.units if self._inner else np.zeros_like(self.units), len(known.parent)
         keys, level = owner * count + self._at, known.level[self._at]
 

@@ -142,9 +142,9 @@ def _step(gradient, information, damping, blocked, width) -> tuple[Array, Array]
     moving = ~blocked * width
     scaled = information * moving[:, :, None] * moving[:, None, :]
     diagonal = np.einsum("upp->up", scaled)
-    # `floor` keeps steps short in directions without information. If a response was a lapse, the
-    # curvature in a direction may be far larger than the expected information, so that the step is
-    # too long. LEAST_DAMPED makes a small damping sufficient to shorten such a step.
+    # `floor` keeps steps short in directions without information. After a lapse the curvature may
+    # be far larger than the expected information, and the step is too long; because of
+    # LEAST_DAMPED a small damping then shortens it enough.
     largest = diagonal.max(axis=1, keepdims=True, initial=0.0)
     floor = 1e-10 * (1.0 + largest)
     added = damping[:, None] * np.maximum(diagonal, LEAST_DAMPED * largest) + floor + blocked

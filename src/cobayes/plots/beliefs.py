@@ -352,7 +352,7 @@ def _first_number(lessons: Any) -> Any:
 
 
 def _name_rounds(ax: Axes, trace: Trace) -> None:
-    """Label every bar with its datum, or only every k-th bar if space is short."""
+    """Label the bars, or every k-th bar, with their data; with rounds if data are unknown."""
     if trace.data is None:
         ax.set_xlabel("round (0 is the prior)")
         integer_ticks(ax)

@@ -242,7 +242,7 @@ def _save_drawing(drawing: Any, name: str, folder: Path, formats: Collection[str
     wanted = [suffix for suffix in PICTURE_FORMATS if suffix in formats]
     if not {"svg", "png"} & set(wanted):
         wanted.insert(0, "svg")
-    # With a fixed salt and no date the same drawing gives the same bytes.
+    # With a fixed svg.hashsalt and no date the same drawing gives the same bytes.
     metadata = {
         "svg": {"Date": None, "Creator": None},
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None},

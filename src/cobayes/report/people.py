@@ -141,7 +141,7 @@ def _group(group: GroupFit, _: Context) -> Section:
 
 
 def _with_intervals(fit: Fit) -> pd.DataFrame:
-    """Return depth, free parameters (value and interval in one cell) and note of every row."""
+    """Return unit, depth, free parameters (value and interval in one cell) and note by row."""
     free, table = fit.family.free_names(), fit.estimates.copy()
     for name in free:
         table[name] = [

@@ -165,8 +165,8 @@ class SCBI(NativeRule):
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`.
 
-        If another hypothesis allows data that are impossible under `hypothesis`, only these data
-        have a positive probability under the other hypothesis.
+        If another hypothesis allows available data that are impossible under `hypothesis`, only
+        these data have a positive probability under the other hypothesis.
         """
         if not self.is_scbi:
             return super().at_certainty(hypothesis)

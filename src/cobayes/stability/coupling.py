@@ -171,7 +171,7 @@ def coupling(
     Parameters
     ----------
     rule
-        The teacher's rule; a matrix means `SCBI(matrix)`.
+        The teacher's rule, `SCBI`; a matrix means `SCBI(matrix)`.
     num_lessons
         The number of pairs.
     prior
@@ -183,7 +183,8 @@ def coupling(
         agent ends at the hypothesis; the other agent's current belief is the probability
         that it ends at each hypothesis.
     max_rounds
-        The largest number of rounds of a pair, or of each of the two parts of a lesson (see Notes).
+        The largest number of rounds of a pair. Of a lesson (see Notes): before, and again after,
+        the teacher is sure.
     rng
         Anything that `numpy.random.default_rng` accepts. The same seed gives the same bits for
         any number of threads.

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# With more hypotheses than this, directions move probability between one hypothesis and all others,
-# not between pairs of hypotheses.
+# With more hypotheses than this, `_directions` moves probability between one hypothesis and all
+# others, not between pairs of hypotheses.
 MOST_PAIRED = 12
 
 
@@ -42,8 +42,8 @@ class Robustness(Result):
     rate : SuccessRate
         Success rate of the given learner.
     bounds : tuple of float or None
-        The `success_bounds` of the two priors; None where they are not proved: on tables with
-        zeros, with different data priors, and for other rules than SCBI.
+        The `success_bounds` of the teacher's and the learner's prior. None where they are not
+        proved: on tables with zeros, with different data priors, and for other rules than SCBI.
     directions : ndarray
         Unit vectors: the directions in which the learner's prior was moved, (k, m).
     distances : ndarray
@@ -57,7 +57,7 @@ class Robustness(Result):
         The position of the most dangerous direction: the one with the largest
         ``(1 - success rate) / distance``.
     worst_rate : SuccessRate
-        The success rate after the move in this direction, from new lessons.
+        The success rate at `worst_prior`, estimated from new lessons.
     teacher_prior, learner_prior : ndarray
         The prior that the teacher assumes, where all moves start, and the given learner's prior,
         (m,) each.
@@ -142,7 +142,7 @@ def robustness(
     max_rounds: SupportsIndex = MAX_ROUNDS,
     rng: Any = None,
 ) -> Robustness:
-    """Estimate the success rate of a learner and find the most dangerous error about its prior.
+    """Estimate a learner's success rate, and the teacher's most dangerous error about its prior.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
     """
     m = min(whole_number(num_hypotheses, "num_hypotheses", 2), 10**100)
     cuts = whole_number(divisions, "divisions", 1)
-    # The number of points of the cube that contains the simplex, cut off at about 10^300.
+    # The number of points that `meshgrid` makes, in and outside the simplex; at most about 10^300.
     num_points = math.exp(min((m - 1) * math.log(cuts + 1), 690.0))
     require_affordable(
         f"a grid of up to {num_points:.3g} points",

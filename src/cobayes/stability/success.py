@@ -177,9 +177,9 @@ def success_rate(
         A lesson stops when the teacher's estimate of the belief in the taught hypothesis exceeds
         this. A coupled pair stops when either agent's belief in any hypothesis exceeds it.
     max_rounds
-        The largest number of rounds of a lesson, or of each of its two parts if it continues after
-        the teacher is sure. Up to sampling errors, the rate without this limit is between the
-        result's `lower` and `upper`.
+        The largest number of rounds of a lesson. If a sure teacher continues (see Notes), at most
+        this number of rounds is added. Up to sampling errors, the rate without this limit is
+        between the result's `lower` and `upper`.
     rng
         Anything that `numpy.random.default_rng` accepts. The same seed gives the same bits for
         any number of threads.

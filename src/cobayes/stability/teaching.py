@@ -94,9 +94,10 @@ def require_affordable_teaching(
 
 
 def common_law(teacher: Rule, learner: Rule) -> Array | None:
-    """Return the data distribution under which both beliefs are martingales, (n,), or None.
+    """Return the data distribution under which both agents' beliefs are martingales, (n,), or None.
 
-    On a table without zeros an SCBI agent's predictive distribution is always the data prior.
+    For SCBI on tables without zeros it is the data prior, if both agents have the same one. In all
+    other cases the result is None.
     """
     laws = []
     for rule in (teacher, learner):
@@ -168,8 +169,8 @@ def _teach_one_by_one(
 ) -> Ends:
     """Teach with custom rules; a learner's belief stays the same after an impossible datum.
 
-    A teacher who is sure shows more data to the learners in `continued`: pairs of a position in
-    `rules` and the distribution of these data.
+    `continued` lists the learners to whom a sure teacher shows more data: each learner's position
+    in `rules`, and the distribution of these data.
     """
     ends = np.empty((len(rules), num_lessons, priors.shape[1]))
     num_rounds = np.zeros(num_lessons, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Tasks: the data that may be shown in the next round."""
+"""Tasks: the matrix of the next round, and the data that may be shown."""
 
 import lazy_loader
 

@@ -19,7 +19,7 @@ from cobayes.tasks.task import State, Task
 Array = NDArray[np.float64]
 
 MOST_NUMBERS = 20_000_000
-"""The largest number of entries of a matrix of sets (160 MB)."""
+"""The largest number of entries of the matrix that `sets_of` makes (160 MB)."""
 
 
 class Around(Task):
@@ -117,7 +117,7 @@ class WithoutRepeats(Around):
         return prior / total if total > 0.0 else prior
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Return an upper bound: the number of new data that the hypothesis allows."""
+        """Return an upper bound on the rounds left: the unshown data that the hypothesis allows."""
         shown, within = state
         model = self.task.matrix_at(within)
         is_new = np.ones(model.num_data, dtype=bool)
@@ -279,8 +279,8 @@ def _read_costs(costs: ArrayLike, model: Model) -> Array:
 
 
 def _only_matrix(matrix: MatrixLike) -> Model:
-    """Return a matrix as a model; refuse another task, because its constraints would be lost."""
-    hint = "start with the matrix, such as without_repeats(limited_to(matrix, data))."
+    """Return a matrix as a model; refuse a task, because its constraints would be lost."""
+    hint = "start from the matrix, as in without_repeats(limited_to(matrix, data))."
     return instance(as_task(matrix), Model, "the matrix", "a matrix or a Model, not a task", hint)
 
 

@@ -48,7 +48,8 @@ SMALLEST_LOG_RATIO = -690.0
 # On tables with zeros every one of the n data has a probability of at least about LEAST_SHARE / n.
 # A datum that is never shown would exclude no hypothesis.
 LEAST_SHARE = 1e-6
-# For `_mixtures`: the factors, and the largest number of rotated orders of the patterns.
+# For `_mixtures`, where pattern k has the weight factor**k: the factors, and the largest number of
+# orders of the patterns that are made by rotation.
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 MAX_ORDERS = 30
 
@@ -65,8 +66,8 @@ class DataPrior:
         SCBI's rate under this data prior, in nats per round. If `hypothesis` is None, this is the
         mean over the hypotheses whose rate is finite (infinite if no rate is finite).
     upper_bound : float
-        No data prior has a higher rate than this (a mean rate on a table with zeros: none that is
-        positive for every datum).
+        No data prior has a higher rate than this. Exception: if a mean rate is maximised on a table
+        with zeros, only data priors without zeros are compared.
     uniform_rate : float
         The rate under the uniform data prior.
     model : Model
@@ -133,8 +134,8 @@ def best_data_prior(
     Returns
     -------
     DataPrior
-        ``.data_prior`` and ``.rate``; no other data prior has a rate higher by more than ``.gap``
-        (for mean rates on tables with zeros: no other positive data prior).
+        ``.data_prior`` and ``.rate``. The rate of any other data prior is higher by at most
+        ``.gap``; for mean rates on tables with zeros this holds only for positive data priors.
 
     Notes
     -----
@@ -188,8 +189,8 @@ def best_data_prior(
 def _mixtures(parts: Array) -> Iterator[Array]:
     """Yield mixtures of the patterns' best data priors, in several orders of the patterns.
 
-    The k-th pattern has the weight factor^k. With a small factor, data of later patterns hardly
-    change the probabilities of the data of earlier ones.
+    The k-th pattern has the weight factor^k. With a small factor, a pattern hardly changes the
+    probabilities of the data of earlier patterns.
     """
     count = len(parts)
     orders = [np.arange(count), np.arange(count)[::-1]]
@@ -242,7 +243,7 @@ def _patterns(matrix: Array, taught: list[int]) -> list[_Pattern]:
     """Group the taught hypotheses by their possible data.
 
     A hypothesis is left out if no other hypothesis allows exactly the same data: its rate is
-    infinite under any data prior.
+    infinite under any positive data prior.
     """
     allowed = matrix > 0.0
     with np.errstate(divide="ignore"):

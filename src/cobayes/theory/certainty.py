@@ -23,10 +23,10 @@ Array = NDArray[np.float64]
 
 # An agent is sure when its belief exceeds this.
 LEVEL = 1.0 - 1e-5
-# Grid for the random walk: points per root-mean-square step, and the largest number of points. With
-# 12 points the mean overshoot was within 0.5 % of that with 100 points, on eight random tables.
+# Grid of `mean_overshoot`: points per root-mean-square step, and the largest number of points. With
+# 12 points per step the overshoot was within 0.5 % of that with 100, on eight random tables.
 CELLS, MOST_CELLS = 12, 20_000
-# The least quotient of mean step and root-mean-square step; a smaller one is replaced by it. On
+# The least quotient of mean step and root-mean-square step; a smaller quotient is raised to it. On
 # three tables with quotients of 0.0075 to 0.015, this changed the overshoot by less than 1 %.
 LEAST_DRIFT = 0.02
 
@@ -136,7 +136,7 @@ def empirical_rate(
     hypothesis
         The true hypothesis, by position or label.
     num_rounds, num_lessons
-        The numbers of rounds and of lessons. Log-beliefs do not underflow in long lessons.
+        The numbers of rounds and of lessons. Long lessons are safe: log-beliefs do not underflow.
     burn_in
         The round from which the slope of the log-odds is measured (default: half of the rounds).
     prior
@@ -198,8 +198,8 @@ class PredictedRounds:
         Mean (in nats) and variance of the change per round in the log-odds against the hardest
         rival, in the limit of certainty.
     overshoot : float
-        The mean excess, in nats, of these log-odds over the log-odds of the level in the first
-        round above the level.
+        By how many nats, on average, these log-odds exceed the log-odds of the level in the first
+        round in which they do.
     level : float
         The learner is sure when its belief exceeds this.
     hypothesis, rival : str
@@ -393,9 +393,10 @@ def _last_passage(walks: _Walks) -> tuple[float, float]:
 def mean_overshoot(shares: Array, steps: Array) -> float:
     """Return the mean excess of a random walk over a high level when it first passes the level.
 
-    With H the first positive value of the walk (its ladder height) this is
-    ``E H**2 / (2 E H)``; for walks on a lattice it is the mean over all levels. The walk below zero
-    is computed on a grid; each step is divided between two grid points so that its mean is kept.
+    With H the first positive value of the walk (its ladder height), the result is
+    ``E H**2 / (2 E H)``. On a lattice the excess varies with the level; the result is its mean over
+    all levels. The walk below zero is computed on a grid; the probability of each step is divided
+    between two grid points so that the mean step is kept.
     The smallest mean step used is LEAST_DRIFT times the root-mean-square step: the overshoot hardly
     depends on the mean step, and a smaller mean step needs a larger grid.
 

@@ -152,8 +152,8 @@ def exact_rounds(
 
     Notes
     -----
-    Iterates Psi(h), Eq. (4) of the paper, as for Figure 3 (top). Data with proportional rows lead
-    to the same posterior and are merged, except under custom rules.
+    The operator Psi(h), Eq. (4) of the paper, is iterated, as for Figure 3 (top). Data with
+    proportional rows lead to the same posterior and are merged, except under custom rules.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def moments_on_task(
         require_affordable(
             f"round {k + 1} of {num_rounds} with about {growth * len(atoms):.3g} beliefs",
             "take fewer rounds, or use cobayes.simulate.",
-            seconds=ATOM_SECONDS * growth * len(atoms) * num_threads(),  # elapsed time x threads
+            seconds=ATOM_SECONDS * growth * len(atoms) * num_threads(),  # the check divides by this
             num_bytes=(ATOM_BYTES + 32.0 * len(log_prior)) * growth * len(atoms),
         )
         after: dict[tuple[State, bytes], tuple[Array, float]] = {}
@@ -275,7 +275,7 @@ def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> in
             "cobayes.simulate, which draws lessons at random.",
         )
     width = rule.model.num_hypotheses
-    # The native tree is walked depth first and stores no beliefs.
+    # The core walks the tree of beliefs depth first, and stores few of them.
     stored = count if rule.core is None or not rule.depends_on_belief else 0
     require_affordable(
         f"the exact moments of {num_rounds} rounds",

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# By default there are at most six rounds, and at most this number of atoms in the last one.
+# By default, the number of rounds is limited so that the last one has at most this number of atoms,
+# and to at most six. At least one round is always checked.
 COMFORTABLE_ATOMS = 20_000
 MOST_DEFAULT_ROUNDS = 6
 
@@ -121,7 +122,7 @@ class InvariantReport:
         return len(self.mean_belief) - 1
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row per statement: its verdict and the largest violation."""
+        """Return one row per statement: source, largest violation, tolerance and verdict."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
         return pandas.DataFrame([{**vars(one), "holds": one.holds} for one in self.invariants])
 
@@ -239,7 +240,7 @@ def check_invariants(
         lambda measure: measure.push(rule, column),
         lambda measure: (measure.mean()[column], mean_of_ratios(measure)),
     )
-    # On a table with zeros data are drawn from SCBI's predictive distribution at the belief.
+    # On a table with zeros, uniform data are replaced by "even" data; see the docstring.
     has_zeros = bool((model.matrix == 0.0).any())
     uniform_mean, spread = _by_round(
         start,

@@ -51,7 +51,7 @@ class AtomicMeasure:
     Attributes
     ----------
     weights : ndarray
-        The probabilities of the a atoms: positive, with sum one, (a,).
+        The probabilities of the atoms: positive, with sum one, (a,).
     log_beliefs : ndarray
         Logarithms of the beliefs, (a, m), exact even if beliefs underflow.
     hypotheses : tuple of str or None
@@ -77,8 +77,8 @@ class AtomicMeasure:
         if not is_usable or logs.max() > LARGEST_LOG:
             raise CobayesError(
                 "AtomicMeasure(...) needs an array of weights and an array of log-beliefs.",
-                "use AtomicMeasure.from_atoms(weights, beliefs), which takes lists and beliefs, or "
-                "AtomicMeasure.at(belief) for one atom.",
+                "use AtomicMeasure.from_atoms(weights, beliefs), which also takes lists and needs "
+                "no logarithms, or AtomicMeasure.at(belief) for one atom.",
             )
         # Copies, so that the caller's arrays stay writeable.
         object.__setattr__(self, "weights", weights.copy())
@@ -347,7 +347,7 @@ class AtomicMeasure:
 def most_rounds(num_data: int, num_hypotheses: int) -> int:
     """Return the largest number of rounds whose sequences of data fit into one measure.
 
-    For one datum, with which every number of rounds fits, the result is zero.
+    With a single datum every number of rounds fits, but the result is zero.
     """
     rounds, numbers = 0, num_hypotheses
     while num_data > 1 and numbers * num_data <= MOST_NUMBERS:

@@ -62,23 +62,23 @@ def rate_of_convergence(
         The hypothesis that is taught, by position or label (default: each hypothesis).
     prior
         Only hypotheses with a positive prior are rivals (default: all). The prior of a given
-        `hypothesis` must be positive. If none is given, hypotheses with prior zero have the rate
-        NaN.
+        `hypothesis` must be positive. Without `hypothesis`, hypotheses with prior zero have the
+        rate NaN.
 
     Returns
     -------
     float or ndarray
         Nats per round: a number for one hypothesis, (m,) for all. Zero if another column is
-        proportional to that of the hypothesis. Infinite if no rival has a positive prior, or if
-        zeros exclude each rival: a datum that is shown excludes it or, under SCBI, it allows a
+        proportional to that of the hypothesis. Infinite if there is no rival, or if zeros exclude
+        each rival: a datum that is shown excludes the rival or, under SCBI, the rival allows a
         datum that the hypothesis excludes. Negative if a literal learner that takes the table as it
         is (``literal="truth"``, depth 0) converges to another hypothesis.
 
     Notes
     -----
     Theorems 3.2 and 3.6: R(M; h) is the smallest KL divergence of column h from another column,
-    of the column-normalised matrix for BI and of M-sharp for SCBI; see `m_sharp`. With a data
-    prior p it is ``min_j log(sum_i p_i z_ij) - sum_i p_i log(z_ij)``, ``z_ij = M_ij / M_ih``.
+    of the column-normalised matrix for BI and of M-sharp for SCBI; see `m_sharp`. With data prior p
+    SCBI's rate is ``min_j log(sum_i p_i z_ij) - sum_i p_i log(z_ij)``, ``z_ij = M_ij / M_ih``.
 
     Examples
     --------
@@ -113,8 +113,8 @@ def relevant_hypothesis(
 ) -> int | NDArray[np.intp]:
     """Return the rival that is hardest to tell from the hypothesis that is taught.
 
-    The rate depends only on the columns of these two hypotheses: a small perturbation of any other
-    column does not change the rate.
+    The rate of a built-in rule depends only on the columns of these two hypotheses. Unless another
+    rival is equally hard, a small perturbation of any other column does not change the rate.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def relevant_hypothesis(
     if not np.isfinite(rates).all():
         raise CobayesError(
             f"the rate is {rates}: if every rival is excluded, no rival determines the rate.",
-            "give a hypothesis with a finite rate; for rounds use simulate(...).rounds_needed.",
+            "give a hypothesis with a finite rate, or count rounds: simulate(...).rounds_needed.",
         )
     found = values.argmin(axis=-1)
     return found if hypothesis is None else int(found[0])
@@ -310,8 +310,8 @@ def _divergences(x: Array, y: Array, log_ratios: Array) -> Array:
     """Return KL(x, y) for rows of distributions, (pairs, n); where y = 0, x must be zero, too."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         excess = (y - x) / x
-    # Where the columns differ much, x g(y/x) = (y - x) - x log(y/x) needs no quotient. Where x = 0
-    # this term is y.
+    # Where the columns differ much, x g(y/x) = (y - x) - x log_ratios, without a quotient. Where
+    # x = 0 this term is y.
     far = np.maximum((y - x) - x * log_ratios, 0.0)
     is_near = np.abs(excess) < _NEAR
     return np.where(is_near, x * _gap(np.where(is_near, excess, 0.0)), far).sum(axis=1)
@@ -330,7 +330,7 @@ def _sharp_divergences(x: Array, y: Array, log_ratios: Array, shares: Array) -> 
         difference = np.where(p > 0.0, (y - x) / x, 0.0)
         average = (p * difference).sum(axis=1, keepdims=True)
         excess = (difference - average) / (1.0 + average)
-        # For columns that differ much: their quotient may overflow, or w - 1 be rounded to -1.
+        # Where columns differ much, `excess` may overflow or be rounded to -1; this form does not.
         far = np.maximum(np.expm1(log_w) - log_w, 0.0)
     is_near = np.abs(excess) < _NEAR
     return (p * np.where(is_near, _gap(np.where(is_near, excess, 0.0)), far)).sum(axis=1)

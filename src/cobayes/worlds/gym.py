@@ -33,9 +33,9 @@ BAR_WIDTH = 20
 class GridWorldEnv(gymnasium.Env):
     """The agent walks to its goal while a watcher infers the goal from its moves.
 
-    An observation is a dict: ``square`` (row, column), ``goal`` (position of the agent's goal) and
-    ``belief`` (the watcher's belief over all goals). The episode ends on the agent's
-    goal, with the world's reward. Every move is rewarded by ``teaching_weight`` times the rise of
+    An observation is a dict: ``square`` (row, column), ``goal`` (number of the agent's goal, from
+    0) and ``belief`` (the watcher's belief over all goals). The episode ends on the agent's goal,
+    with the world's reward. Every move is rewarded by ``teaching_weight`` times the rise of
     the watcher's belief in the goal. A move against the edge or a wall is allowed and changes only
     the watcher's belief.
 

@@ -69,7 +69,9 @@ class TabularWorld(World):
         instance(table, Mapping, "table", "a mapping from state to a mapping from move to outcomes")
         first = next(iter(table.values()), None)
         if not first:
-            raise CobayesError("the table of transitions is empty.")
+            raise CobayesError(
+                "the table of transitions is empty, or its first state has no moves."
+            )
         instance(first, Mapping, "an entry of the table", "a mapping from move to outcomes")
         names = sorted(first) if all(map(is_position, first)) else list(first)
         given = names if actions is None else items(actions, "actions", "labels")
@@ -132,7 +134,7 @@ def _read_outcomes(
             raise CobayesError(
                 f"state {state!r} has the moves {list(moves)}; expected {names}, those of the "
                 "first state.",
-                "a move without effect leads back to the same state.",
+                "let a move without effect lead back to the same state.",
             )
         for name in names:
             move, found = f"move {name!r} in state {state!r}", []
@@ -163,7 +165,7 @@ def _read_outcomes(
                 )
             rows.append(found)
     width = max(map(len, rows))
-    # Shorter lists of outcomes are padded: the first next state is repeated with probability 0.
+    # Shorter lists of outcomes are padded with their first state, at probability 0.
     padded = np.array([[*row, *[(row[0][0], 0.0)] * (width - len(row))] for row in rows])
     padded = padded.reshape(len(states), len(names), width, 2)
     return padded[..., 0].astype(np.intp), padded[..., 1].copy()

@@ -233,7 +233,8 @@ class World(Task):
         """Tell which moves bring the walker towards a goal, shape (n,).
 
         These are the moves whose value exceeds sqrt(discount) times that of the best move. If every
-        move has one outcome, they are exactly the first moves of the shortest walks.
+        move has one outcome, and the goal can be reached but is not yet reached, they are exactly
+        the first moves of the shortest walks.
         """
         worth = self.matrix_at(state).matrix[:, self.goal_index(hypothesis)]
         return worth > np.sqrt(self.discount) * worth.max()
