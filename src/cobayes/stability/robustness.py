@@ -142,7 +142,7 @@ def robustness(
     max_rounds: SupportsIndex = MAX_ROUNDS,
     rng: Any = None,
 ) -> Robustness:
-    """Estimate a learner's success rate, and the teacher's most dangerous error about its prior.
+    """Estimate a learner's success rate; find the most dangerous error about the learner's prior.
 
     Parameters
     ----------

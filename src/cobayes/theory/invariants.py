@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# By default, the number of rounds is limited so that the last one has at most this number of atoms,
-# and to at most six. At least one round is always checked.
+# By default there are one to six rounds. After more than one round there are at most this number of
+# atoms.
 COMFORTABLE_ATOMS = 20_000
 MOST_DEFAULT_ROUNDS = 6
 
