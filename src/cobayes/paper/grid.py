@@ -35,9 +35,9 @@ RULES = {"BI": BI, "SCBI": SCBI}
 DISCOUNTS = np.round(np.arange(0.02, 0.981, 0.02), 2)
 TREND_DISCOUNTS = (0.2, 0.3, 0.5, 0.7, 0.85)
 SHIFT = 0.1
-"""Absolute difference of the learner's and the teacher's discount in the paper's right panel."""
+"""How much the learner's and the teacher's discount differ in the right panel of Figure 6."""
 
-# On the paper's board, the shortest walk to A that goes left first, then up.
+# On the paper's board, the shortest walk to goal A that goes left first, then up.
 TO_THE_GOAL = ("left", "left", "left", "up", "up")
 SURE_LEVEL = 0.95
 # Smaller differences, absolute or relative, are rounding errors.
@@ -187,8 +187,9 @@ def board_trend(reading: Reading, discounts: Sequence[float], shift: float) -> d
     """Return the quantities of Figure 6's panels for each board and discount, (sizes, discounts).
 
     The "gap" is SCBI's belief in the true goal after the walk minus BI's, or this difference in
-    log-odds. A rule's "difference" is the teacher's mean error, see `misjudgement`: over all walks
-    of two moves if the reading's walk is "left, up", otherwise after the reading's walk.
+    log-odds. A rule's "difference" is the teacher's mean error, see `misjudgement`. If the
+    reading's walk is "left, up", the mean is over all walks of two moves. Otherwise only
+    the error after the reading's walk counts.
     """
     shape = (len(reading.sizes), len(discounts))
     found = {name: np.zeros(shape) for name in ("gap", "SCBI_difference", "BI_difference")}

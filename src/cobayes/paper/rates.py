@@ -274,7 +274,7 @@ def judge_logistic(two: pd.DataFrame, ten: pd.DataFrame, split: pd.DataFrame) ->
     if len(known) == len(families) and inside.all():
         verdict = "holds"
     elif outside.any():
-        # A family whose curve -ln(1 - P) is not straight contradicts "in all situations".
+        # The paper says "in all situations". One family without a straight curve contradicts it.
         verdict = "holds except" if inside.any() else "does not hold"
     return Claim(verdict=verdict, **words("P grows logistically", known=known, limit=_STRAIGHT))
 
@@ -288,7 +288,7 @@ def _two_slopes(table: pd.DataFrame) -> tuple[float, float, float]:
     columns = ["size", "minus_log", "minus_log_stderr"]
     sizes, values, errors = table[columns].to_numpy(dtype=float)[at].T
     first, second = 1.0 / np.diff(sizes)
-    with np.errstate(invalid="ignore"):  # -ln(0) if there is no exception
+    with np.errstate(invalid="ignore"):  # inf - inf if no exception was sampled
         early, late = np.diff(values) / np.diff(sizes)
     # The middle value is part of both slopes.
     noise = np.linalg.norm(errors * [first, first + second, second])

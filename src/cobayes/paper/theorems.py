@@ -150,7 +150,7 @@ def _shard_of_invariants(given: Numbers, _: int, __: Generator) -> Numbers:
 def _shard_of_uniform(given: Numbers, num_learners: int, rng: Generator) -> Numbers:
     """Estimate the numbers of learners that end at each hypothesis under uniform data.
 
-    The matrix of `coupling` is nearly diagonal here, because its two agents are the same learner.
+    The matrix from `coupling` is nearly diagonal here, because both agents are the same learner.
     """
     limits: dict[str, Any] = {"max_rounds": MAX_UNIFORM_ROUNDS, "level": SETTLED, "rng": rng}
     matrix, prior = np.array(given["matrix"]), given["prior"]

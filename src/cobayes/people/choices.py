@@ -44,8 +44,8 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
         as ``p.csv`` for the problem ``p``; or one file, matrix or task for all responses.
     priors
         A mapping from a problem's name to its prior ("*" for a problem without a name); or a table
-        (or file) with the columns hypothesis, prior and, unless all problems have the same prior,
-        problem. Uniform by default.
+        (or file) with the columns problem, hypothesis and prior. Without the column problem, all
+        problems have the same prior. Uniform by default.
     """
     if isinstance(problems, (str, Path)):
         problems = _from_path(problems)
@@ -119,7 +119,8 @@ class Choices:
         The user's columns, one row per response; a row with count c is repeated c times. The
         index is the row of the user's table, counted from 0.
     situations : Situations
-        The distinct situations; row i is in situation ``situations.at[i]``.
+        The distinct pairs of a problem and the data shown before; row i has the pair
+        ``situations.at[i]``.
     datum : ndarray
         The position of the datum that was shown.
     hypothesis : ndarray

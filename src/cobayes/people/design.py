@@ -241,7 +241,8 @@ def informative(
     problems, priors
         As in `score`.
     family
-        As in `fit`, for choices or guesses; by default that of ``given``, or without it `Family()`.
+        A family for choices or guesses; by default the family of ``given``, or `Family()` if there
+        is no ``given``.
     about
         The unknown: "depth", or a free parameter such as "rationality".
     given

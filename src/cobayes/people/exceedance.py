@@ -22,8 +22,8 @@ from cobayes.people.problems import Array
 # The variational fit stops when every Dirichlet parameter changes by less than TOLERANCE times the
 # sum of the parameters.
 MAX_ITERATIONS, TOLERANCE = 10_000, 1e-12
-# The number of nodes of the trapezoidal rule. For Dirichlet parameters of 1 to 10,000 there are
-# at least 45 nodes per standard deviation of a gamma variable's logarithm.
+# The number of nodes of the trapezoidal rule in `exceedance_probabilities`. For Dirichlet
+# parameters of 1 to 10,000 there are at least 45 nodes per standard deviation of log x.
 NUM_NODES = 2001
 
 

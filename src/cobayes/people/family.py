@@ -79,8 +79,9 @@ class Family:
         Weights of the features: a number or bounds for all features, or a mapping from feature to
         number or bounds.
     inner_rationality
-        For a teacher: the exponent of the teachers inside the recursions of the learner in mind and
-        of `other`. A recursion of depth 0 has no teachers; at infinite depth the exponent is 1.
+        For a teacher: the exponent of the teachers inside two recursions, those of the learner in
+        mind and of the rule of depth `other`. A recursion of depth 0 has no teachers; at infinite
+        depth the exponent is 1.
     prior_temperature
         Exponent of the prior: the first belief of a learner (of the learner in mind, for a teacher)
         is the prior to this power, normalised.
@@ -91,8 +92,8 @@ class Family:
         Standard deviation of the error of a rating.
     other
         For a teacher of depth K: the depth of the rule that updates the belief of the learner in
-        mind after each datum; K - 1 by default (0 for K = 0). A number has no effect on learners.
-        For teachers and learners, with "static" every round starts from the prior.
+        mind after each datum; K - 1 by default (0 for K = 0). With "static", every round starts
+        from the prior, for learners too. A depth has no effect on learners.
     literal
         The literal learner's table: "likelihood" (columns are normalised) or "truth" (not
         normalised), as in `cobayes.Pragmatic`.

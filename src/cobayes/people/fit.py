@@ -28,14 +28,14 @@ from cobayes.people.tables import row_of
 CHUNK_ROWS = 4_000
 # Draws by Laplace's method that centre and scale the coordinates of NUTS.
 NUM_GUESSES = 500
-# `fit_group` warns if the group's effective number of candidates is below this share of
+# `fit_group` warns if the group's draws are worth fewer independent draws than this share of
 # `num_draws`.
 LEAST_EFFECTIVE = 0.05
 # `fit_group` warns if a person's effective number of draws is below FEWEST_EFFECTIVE, or if a
 # spread (in logits) is less than NEAR_BOUND away from a limit of `SPREAD`.
 FEWEST_EFFECTIVE, NEAR_BOUND = 50, 0.1
-# Eigenvalues of the expected information per response below this are treated as zero. The unit of
-# each parameter is the distance between its bounds.
+# An eigenvalue of the expected information per response counts as zero if it is below this. The
+# unit of each parameter is the distance between its bounds.
 NO_INFORMATION = 1e-9
 
 
@@ -75,8 +75,8 @@ def score(
         As in `Family`.
     priors
         A mapping from problem ("*" if it has no name) to prior, or a table (or file) with the
-        columns hypothesis, prior and, unless all problems have the same prior, problem; uniform by
-        default.
+        columns problem, hypothesis and prior. Without the column problem, all problems have the
+        same prior. Uniform by default.
     **settings
         Further settings of `Family`, with numbers for all parameters; ``noise`` is 0.1 by default.
 
@@ -301,7 +301,7 @@ def _collect(
 
 
 def _identified(likelihood: Likelihood, found: Maximum) -> NDArray[np.bool_]:
-    """Return whether the responses identify each parameter, (u, p).
+    """Return whether the responses identify each parameter, (units, parameters).
 
     If the responses have no information about a linear combination of the parameters, no
     parameter in this combination is identified.
@@ -316,7 +316,7 @@ def _identified(likelihood: Likelihood, found: Maximum) -> NDArray[np.bool_]:
 def _interval_ends(
     likelihood: Likelihood, found: Maximum, is_identified: Any, kind: str, confidence: float
 ) -> Array:
-    """Return the lower and the upper ends of the intervals, (2, u, p).
+    """Return the lower and the upper ends of the intervals, (2, units, parameters).
 
     The interval of a parameter that is not identified goes from bound to bound.
     """

@@ -78,7 +78,7 @@ class Group(NamedTuple):
             NumPy, or ``jax.numpy``.
         """
         mean, spread, sticks = xp.split(lines, [num_free, 2 * num_free], axis=-1)
-        # Each stick is broken at the share 1 - kept ~ Beta(1, number of later shares).
+        # The share broken off each stick, 1 - kept, has the prior Beta(1, number of later shares).
         log_kept = -xp.logaddexp(0.0, sticks) / xp.arange(sticks.shape[-1], 0, -1)
         edge = xp.zeros_like(lines[..., :1])
         log_left = xp.concatenate([edge, xp.cumsum(log_kept, axis=-1)], axis=-1)
@@ -103,8 +103,8 @@ class GroupFit:
         (u, k): the posterior of every person's depth.
     effective : ndarray
         (u,): the effective number of each person's candidates, a mean over draws of the group; with
-        NUTS, the smallest effective number of draws of the person's parameters, at most all draws.
-        If it is below 50, the draws do not represent the person's posterior well.
+        NUTS, the smallest effective number of draws of the person's parameters, at most the
+        number of draws. If it is below 50, the draws do not represent the person's posterior well.
     group_effective : ndarray
         (1,): the effective number of candidates for the group's parameters; with NUTS, the
         effective number of draws of each quantity in `group`.
@@ -377,6 +377,6 @@ def _draw_people(
         other = group.mean + group.spread * random.standard_normal((num_units, num_free))
         own = candidates.points[:, every, chosen].T
         people[number] = np.where(candidates.has[depth[number]], own, other)
-    # The weights are in single precision.
+    # Correct the rounding errors of single precision.
     probability /= probability.sum(axis=1, keepdims=True)
     return lines[None], people[None], depth[None], probability, effective

@@ -53,7 +53,7 @@ class StabilityFigure:
     draw : callable
         Returns the pictures by name, given the results and the seed of the random directions.
     claims : mapping
-        From the function that judges a claim to the claim's source in the paper.
+        The source of each claim in the paper, by the function that judges the claim.
     values : tuple of callables
         Functions that return further numbers for the text.
     """
@@ -102,9 +102,9 @@ def gaps(found: Found) -> dict[str, Any]:
 def shares(found: Found) -> dict[str, Any]:
     """Return the ratio of failure rate to Conjecture 5.3's bound on it.
 
-    There is one ratio for each matrix and each kind of distance: that of the learner with the
-    largest value of (ratio - two standard errors), among learners for whom the bound is below one.
-    Without such a learner it is None.
+    Each matrix and kind of distance has one ratio. It is that of the learner for whom the ratio
+    minus two standard errors is largest, among learners whose bound is below one. If there is
+    no such learner, the ratio is None.
     """
     rows = {}
     for matrix, learners in joined(found).groupby("matrix"):

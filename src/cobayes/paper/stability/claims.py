@@ -39,7 +39,7 @@ STRAIGHT = 0.05  # "straight": largest bend of success (see `fit_rays`), relativ
 RAPID = 2.0  # "rapid": least ratio of the fast speed to the slow one (see `fit_cones`)
 PERPENDICULAR = 20.0  # "perpendicular": largest deviation from 90 degrees
 CLOSE = 0.1  # "close": largest difference of a success rate from its bound
-MUCH_MORE_STABLE = 0.25  # "much more stable": largest sd over single sequences
+MUCH_MORE_STABLE = 0.25  # "much more stable": largest sd of success over single sequences
 
 
 def judge_straight(found: Found, source: str) -> Claim:
@@ -161,7 +161,7 @@ def judge_axes(found: Found, source: str) -> Claim:
     reach = limit * fits.angle_stderr
     is_across = fits.angle - reach >= 90.0 - PERPENDICULAR
     is_oblique = fits.angle + reach < 90.0 - PERPENDICULAR
-    # The angle between the axes is judged only if the ratio is significantly above one.
+    # The angle between the axes is judged only if the ratio of speeds is significantly above one.
     inside = (fits.ratio / margin > RAPID) & is_across
     outside = (fits.ratio * margin < RAPID) | ((fits.ratio > margin) & is_oblique)
     masks = {"significantly false for": outside, "undecided for": ~inside & ~outside}

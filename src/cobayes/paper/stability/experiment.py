@@ -321,9 +321,9 @@ def excess_below(learners: pd.DataFrame, bound: Array) -> Array:
 
 
 def deviance_limit(count: int) -> float:
-    """Return a limit on the excesses of estimates over `count` bounds that are true.
+    """Return a limit for `count` excesses over bounds, see `excess_above`.
 
-    The probability that no excess is above the limit is at least 1 - `ERROR_RATE`.
+    With probability at least 1 - `ERROR_RATE`, all excesses over true bounds are below the limit.
     """
     return math.sqrt(2.0 * math.log(count / ERROR_RATE))
 
@@ -359,7 +359,7 @@ def _waves(angle: Array) -> Array:
 
 def _curve_angle(own: Array, target: Array) -> float:
     """Return the angle of the direction in which the divergence from the target is constant."""
-    # The gradient of log(mean of ratios) - mean of log(column).
+    # The gradient of `normalized_divergence` at the own column.
     gradient = 1.0 / (target * (own / target).sum()) - 1.0 / (len(own) * own)
     x, y = plane_basis(len(own)) @ gradient
     return math.atan2(x, -y)

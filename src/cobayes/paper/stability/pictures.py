@@ -146,7 +146,7 @@ def distance_grid(found: Found, _: int) -> Figures:
 
 
 def column_panels(found: Found, _: int) -> Figures:
-    """Return the panels of Figure 5: all changes of a column, and its disc enlarged."""
+    """Return the panels of Figure 5: all perturbed columns, and those on the disc enlarged."""
     figures = {}
     for rates in found:
         for width, suffix in ((None, ""), (215.0, "-enlarged")):
@@ -235,8 +235,8 @@ def _draw_learners(ax: Axes, places: Any, values: Array, size: float | None) -> 
 def _draw_columns(rates: CaseRates, ax: Axes, *, width: float | None = None) -> None:
     """Draw the perturbed columns of a case in the triangle of distributions over data.
 
-    If `width` is given, only the points within the disc's radius are drawn, with their own colour
-    scale; the area of the dots suits a disc that is `width` points wide.
+    If `width` is given, only the columns within the disc's radius are drawn, with their own colour
+    scale. The size of the dots then suits a disc that is `width` typographic points wide.
     """
     learners, case = rates.learners, rates.case
     is_disc = learners.kind.isin((DISC, CENTRE)).to_numpy()
@@ -379,7 +379,7 @@ def _name_crosses(ax: Axes, crosses: Array, names: Sequence[str], dots: Array) -
     offsets = np.stack([21.0 * np.cos(angles), 12.0 * np.sin(angles)], axis=1)
     taken = list(crosses)
     for position, (place, name) in enumerate(zip(crosses, names, strict=True)):
-        # In a panel of a grid the triangle is about 160 points wide.
+        # The offsets are in points; in Figure S7 the triangle is about 160 points wide.
         spots = place + offsets / 160.0
         others = np.array([point for k, point in enumerate(taken) if k != position])
         # Sides far from other names and crosses are preferred; among them, the side farthest from
