@@ -1,7 +1,7 @@
 """The likelihood of responses, with exact derivatives.
 
 Axes: responses (t), options of a response (k), units (u: people, or one unit for all people) and
-free parameters (p); other axes and jets as in `cobayes.people.model`.
+free parameters (p). `cobayes.people.model` explains other axes, jets and the learner in mind.
 """
 
 from __future__ import annotations
@@ -136,9 +136,8 @@ class Likelihood:
             Positions of the rows of this level, and for each row the position of its situation on
             the axis b of the next three arrays.
         belief, posterior, followed : ndarray
-            Jets of log-beliefs: before the datum, (b, m); after each datum, (b, n, m); after each
-            datum by the rule that updates the belief from round to round (`Family.other`),
-            (b, n, m).
+            Jets of log-beliefs: `belief` before the datum, (b, m); `posterior` and `followed` after
+            each datum, by the two rules of `model.think`, (b, n, m).
         """
         known, at = self.choices.situations, self.parameters(values)
         # A pair (owner, situation) is coded as one integer. If a free parameter changes the learner
@@ -251,8 +250,9 @@ def _rated(
 ) -> Evaluation:
     """Return the log-likelihood of each rating, with its gradient and information.
 
-    A rating is the probability of a guess plus a normal error, censored at 0 and at 1. The
-    information is that of an uncensored rating; the true information is smaller.
+    A rating is the person's probability of guessing the rated hypothesis plus a normal error,
+    censored at 0 and at 1. The information is that of an uncensored rating; the true
+    information is smaller.
 
     Parameters
     ----------

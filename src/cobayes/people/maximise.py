@@ -26,7 +26,7 @@ GAIN_TOLERANCE = 1e-8
 # The first damping. A damping d multiplies the information of each parameter by 1 + d, which
 # shortens the step.
 DAMPING = 1e-3
-# For the damping, the information of a parameter is taken to be at least this share of the largest
+# Each parameter is damped as if its information were at least this share of the largest
 # information of the unit's parameters.
 LEAST_DAMPED = 1e-5
 # The maximisation of a unit stops when its damping exceeds this.
@@ -174,7 +174,8 @@ def profile(
 ) -> Array:
     """Return the parameter values at which the profile log-likelihood has fallen by `drop`, (u,).
 
-    They lie between the maximum and `bound`; if the profile falls by less, the value is `bound`.
+    They lie between the maximum and `bound`. If the profile falls by less than `drop`, the value
+    is `bound`.
 
     Parameters
     ----------

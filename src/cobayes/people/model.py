@@ -62,9 +62,10 @@ def first_beliefs(problems: Sequence[Problem], temperature: Array, num_hypothese
 def think(
     family: Family, depth: float, tables: Tables, index: Positions, belief: Array, exponent: Array
 ) -> tuple[Array, Array]:
-    """Return posteriors of the learner in mind, and posteriors by the rule that updates its belief.
+    """Return the posteriors of the learner in mind after each datum, by two rules.
 
-    Both are jets of log L(h | d), (b, n, m). The updating rule has depth `Family.followed_depth`.
+    Both results are jets of log L(h | d), (b, n, m). The first rule has the learner's own depth.
+    The second has depth `Family.followed_depth`; it updates the belief from round to round.
 
     Parameters
     ----------
@@ -191,7 +192,7 @@ class Scores(NamedTuple):
         A jet (t, k); zero if the utility is minus infinity.
     log_base : ndarray
         (t, k): logarithms of the softmax weights without utilities and features; minus infinity for
-        options that are not available or chosen by lapses only.
+        options that are not available, and for those that are chosen only in a lapse.
     even : ndarray
         (t, k): probability of each option in a lapse; zero if the option is not available.
     """
@@ -246,9 +247,9 @@ def score_options(
         utility, allowed = posterior[:, places, about], available
     possible = np.isfinite(utility[0]) & available
     utility[:, ~possible] = 0.0
-    # If the learner in mind has excluded the truth, all data that are possible under the truth (or
-    # else all available data) have equal utility. Learners guess uniformly after a datum that is
-    # impossible under every hypothesis with a positive belief.
+    # If the learner in mind has excluded the truth, all data that are possible under the truth have
+    # equal utility; without such data, all available data have. Learners guess uniformly after a
+    # datum that is impossible under every hypothesis with a positive belief.
     excluded = ~possible.any(axis=1)
     possible[excluded] = allowed[excluded]
     even = available / available.sum(axis=1, keepdims=True)

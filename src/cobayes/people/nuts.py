@@ -1,7 +1,7 @@
-"""Draws of a group and of its people by NumPyro's No-U-Turn sampler.
+"""Draws of the parameters of a group and of its people by NumPyro's No-U-Turn sampler.
 
-The coordinates are chosen from draws of Laplace's method, so that the posterior is close to a
-standard normal distribution. A person's parameters are
+The coordinates are centred and scaled with draws of Laplace's method, so that the posterior is
+close to a standard normal distribution. A person's parameters are
 
     x = (precision * centre + mean / spread^2) / (precision + 1 / spread^2) + sd * z,
     sd = (precision + 1 / spread^2)^(-1/2),
@@ -119,7 +119,7 @@ def _diagnose(lines: Array, num_free: int) -> tuple[Array, Array]:
     values = np.concatenate([group.mean, group.spread, np.exp(group.log_share)], axis=-1)
     r_hat = np.ones(values.shape[-1])
     effective = r_hat * lines[..., 0].size
-    # A single depth always has the share one.
+    # A single depth has the constant share one, for which R-hat is undefined.
     varied = np.ptp(values, axis=(0, 1)) > 0.0
     for found, measure in ((r_hat, _statistics().rhat), (effective, _statistics().ess)):
         found[varied] = measure(values[..., varied], chain_axis=0, draw_axis=1)
@@ -129,9 +129,10 @@ def _diagnose(lines: Array, num_free: int) -> tuple[Array, Array]:
 def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
     """Return the posterior as a JAX function, and the number of its coordinates, d + u p.
 
-    A group has d = 2 p + k - 1 coordinates. The function takes a point and returns the negative log
-    density there, the group's point on the logit scale (d,), people's parameters in logits (u, p)
-    and the log weights of their depths (u, k).
+    With u people, p free parameters and k depths, the group has d = 2 p + k - 1 coordinates. The
+    function takes a point and returns the negative log density there, the group's point on the
+    logit scale (d,), people's parameters in logits (u, p) and the log weights of their depths
+    (u, k).
     """
     import jax
     from jax import numpy as jnp

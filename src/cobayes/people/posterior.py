@@ -1,4 +1,4 @@
-"""Draws of the parameters under flat priors, for ArviZ and for predictive checks."""
+"""Draws from the posterior of the parameters under flat priors, for ArviZ and predictive checks."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def _log_student(points: Array, centre: Array, root: NDArray[Any]) -> Array:
 def calibration(
     fit: Fit, num_bins: int = 10, *, num_draws: int = NUM_DRAWS, rng: Any = 0
 ) -> pd.DataFrame:
-    """Return predicted and observed frequencies of options in bins of similar probability.
+    """Return predicted and observed frequencies of options, binned by predicted probability.
 
     This is a posterior predictive check. Parameters are drawn from the posterior under flat priors,
     as in ``fit.to_arviz``; every unit keeps its best depth. Every response is simulated with these
@@ -272,7 +272,7 @@ def calibration(
     row, option = np.nonzero(available)
     order = np.argsort(fitted[row, option], kind="stable")
     row, option = row[order], option[order]
-    # Bins with equal expected numbers of responses pool options of small probability.
+    # Every bin has about the same expected number of responses, so that rare options share a bin.
     share = np.cumsum(fitted[row, option])
     bins = np.zeros(fitted.shape, dtype=np.int64)
     bins[row, option] = np.minimum((share / share[-1] * num_bins).astype(int), num_bins - 1)

@@ -116,7 +116,7 @@ def require_affordable_lessons(
     problems
         The problems.
     seconds_per_row
-        Time per response in seconds, in addition to the simulation.
+        Time per response in seconds, in addition to the time of the simulation.
     """
     size = sum(problem.model.matrix.size for problem in problems) / len(problems)
     # The product of the user's counts may exceed the range of float64.
@@ -239,7 +239,7 @@ def _people(given: Any, family: Family, num_people: int) -> pd.DataFrame:
         found[name] = values
     as_depths(found["depth"].unique())
     settings = [name for name in family.names if name not in (family.features or {})]
-    # `Family` raises an error if its bounds, here the smallest and largest value, are not allowed.
+    # The smallest and largest values are given as bounds to `Family`, which checks them.
     family.at(depth=0, **{name: (found[name].min(), found[name].max()) for name in settings})
     return found
 

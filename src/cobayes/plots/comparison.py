@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # The approximate number of markers on a curve of many rounds.
 _MARKERS = 12
-# Smaller changes of a probability cannot be seen in a picture.
+# Changes of a probability by less than this cannot be seen in a picture.
 _FLAT = 0.005
 
 
@@ -128,9 +128,10 @@ def _by_name(ensembles: Any) -> dict[str, Ensemble]:
 
 
 def _finish(ax: Axes, value_label: str) -> None:
-    """Label a picture of a probability by round, and add its legend.
+    """Label the axes of probabilities drawn over rounds, and add the legend.
 
-    The x axis leaves out the last rounds if no curve changes there and they are over a fifth.
+    The x axis leaves out the last rounds if no curve changes in them and they are more than a fifth
+    of all rounds.
     """
     ax.set(xlabel="round", ylabel=value_label, ylim=(0.0, 1.02))
     integer_ticks(ax)

@@ -158,7 +158,7 @@ def legend_of_curves(ax: Axes) -> None:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Append its place in the list to each name that has occurred before: "SCBI", "SCBI (2)"."""
+    """Make names distinct: a repeated name gets its place in the list, as in "SCBI", "SCBI (2)"."""
     return [f"{name} ({k + 1})" if name in names[:k] else name for k, name in enumerate(names)]
 
 

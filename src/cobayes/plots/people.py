@@ -219,7 +219,7 @@ def plot_recovery(
 
 
 def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
-    """Draw a table with the shares of the estimated depths for each true depth.
+    """Draw a table: for each true depth, the share of people with each estimated depth.
 
     Parameters
     ----------

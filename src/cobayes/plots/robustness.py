@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = None) -> Axes:
     """Draw the most dangerous directions in which `robustness` moved the learner's prior.
 
-    The picture shows one minus the success rate, ± 2 standard errors, per 0.01 of distance.
+    The picture shows one minus the success rate, ± 2 standard errors, per 0.01 of distance moved.
 
     Parameters
     ----------

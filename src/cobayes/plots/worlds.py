@@ -94,7 +94,7 @@ def plot_world(
         _write_goal(ax, *square, label, None if belief is None else level)
     _draw_path(ax, path, list(world.goals.values()))
     ax.set(aspect="equal", xlim=(-0.55, world.width - 0.45), ylim=(world.height - 0.45, -0.55))
-    ax.set_anchor("S")  # unused height is above the title
+    ax.set_anchor("S")  # unused height goes above the title, not below the board
     ax.set_axis_off()
     if title:
         ax.set_title(title, fontsize=11, color=INK)

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 # The number of matrices per call of the native core.
 MATRICES_PER_CALL = 1 << 26
 MOST_DATA_DIGITS = 300
-# Above this t the asymptotic series of exp(t) E1(t) is exact to the last bit.
+# Above this t the series in `_log_transform` is exact to the last bit.
 _ASYMPTOTIC = 50.0
-# The step of the trapezoidal rule in u = log t.
+# The step of the trapezoidal rule in `_mean_log_ratio_sum`.
 _STEP = 0.1875
 
 RateStatistics = dict[str, int | float]
@@ -55,8 +55,9 @@ def sample_rates_chunk(
     -------
     dict
         "count", the number of matrices; "count_not_slower", the number of matrices on which SCBI's
-        mean rate was at least BI's; "sum_bi", "sum_scbi" and "sum_difference", the sums of the mean
-        rates and of SCBI's minus BI's; "sum_squared_bi" and so on, the sums of their squares.
+        mean rate was at least BI's; "sum_bi" and "sum_scbi", the sums of the mean rates;
+        "sum_difference", the sum of SCBI's mean rate minus BI's; "sum_squared_bi" and so on, the
+        sums of the squares.
     """
     num_data, num_hypotheses = check_shape(num_data, num_hypotheses)
     not_slower, sums, squares, _, _ = _core.random_rates(

@@ -71,9 +71,10 @@ def build_report(
     fresh
         Whether to build unchanged sections, too, and to run experiments from the start.
     settings
-        New values for parameters; every chosen section must have each. See `Context.setting`.
+        New values for parameters, which every chosen section must have. See `Context.setting`.
     tell
-        Called with a text such as "[1/3] NAME", the first of three sections, and its progress.
+        Called with two texts: the section, such as "[1/3] NAME" for the first of three, and its
+        progress.
     **options
         Keywords of `cobayes.runs.run_all`: executor, progress, and jobs, the number of processes
         (default: 1, this process).
@@ -159,7 +160,7 @@ def _build(
 
 
 def _key(recipe: Recipe, choices: list[Any]) -> str:
-    """Return a digest of a section's code and choices.
+    """Return a digest of a section's code, scale, seed, formats and settings.
 
     The digest is empty unless the builder is a plain function of a module: the variables of a
     method, a lambda, a nested function or a `functools.partial` may change unnoticed.

@@ -24,9 +24,9 @@ PICTURE_FORMATS = ("svg", "png", "pdf")
 FORMATS = (*PICTURE_FORMATS, "csv")
 """Formats of the files that a report writes beside its page."""
 
-# A drawing with a longer SVG file (many points) is shown as PNG, if both formats are saved.
+# If a drawing's SVG file is larger than this, the page shows the PNG file, if both are saved.
 _MAX_SVG_BYTES = 400_000
-# A wider drawing takes the whole width of the page.
+# A drawing wider than this takes the whole width of the page.
 _COLUMN_INCHES = 6.0
 _SECTION_FILE = "section.json"
 _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
@@ -138,7 +138,7 @@ def save_section(
     formats
         Some of `FORMATS`. SVG or PNG is written in any case, for the page.
     key
-        Digest of the section's code and choices, by which `build_report` detects changes.
+        Digest of the section's code and settings, by which `build_report` detects changes.
     """
     folder.mkdir(parents=True, exist_ok=True)
     downloads = [
@@ -179,7 +179,7 @@ def load_section(folder: Path) -> dict[str, Any] | None:
 
 
 def _number_in(topic: str) -> float:
-    """Return the first number in a topic's name, such as 3.2 of a theorem; infinity if none."""
+    """Return the first number in a topic, such as 4.1 in "Section 4.1"; infinity if none."""
     found = re.search(r"\d+(\.\d+)?", topic)
     return float(found[0]) if found else float("inf")
 
