@@ -3,10 +3,10 @@
 //
 // The notation is that of newton.hpp. Column errors c_j g_j = sum_i S_ij - c_j are computed in double-double precision from flows
 // between columns. Let d(i) be the column of the largest S_ij in row i. The whole row sum r_i is credited to d(i); each entry S_ij,
-// j != d(i), is a flow from d(i) to j. A flow enters both columns with the same rounding, so that flows cancel exactly. The Markov chain
-// P_jk = w_j c_k w_k sum_i u_i^2 M_ij M_ik / r_i is eliminated without subtractions (Grassmann, Taksar and Heyman). At the start of a step
-// the convex dual function has a slope -s < 0; the step is halved until the slope at its end is at most s / 2. Weakly coupled
-// groups of columns (WEAKEST_COUPLING, TIED_COUPLING) are then balanced, each with one common factor.
+// j != d(i), is a flow from d(i) to j. A flow enters both columns with the same rounding, so that flows cancel exactly. The Newton
+// step solves (diag(P 1) - P) x = -g, P_jk = w_j c_k w_k sum_i u_i^2 M_ij M_ik / r_i, without subtractions (Grassmann, Taksar and Heyman).
+// At the start of a step the convex dual function has a slope -s < 0; the step is halved until the slope at its end is at most s / 2.
+// Weakly coupled groups of columns (WEAKEST_COUPLING, TIED_COUPLING) are then balanced, each with one common factor.
 #pragma once
 #include "problem.hpp"
 
@@ -18,9 +18,9 @@ inline constexpr int MAX_HALVINGS = 40, MAX_CAREFUL_STEPS = 200;
 // groups of columns that are coupled more weakly than WEAKEST_COUPLING are balanced separately. This is repeated for groups of groups,
 // each time with a limit that is smaller by the factor NEXT_LEVEL.
 inline constexpr double WEAKEST_COUPLING = 1e-18, NEXT_LEVEL = 1e-14;
-// A group with a coupling below TIED_COUPLING whose rows and columns have the same total up to TIED_ROUNDING (such as one row with the
-// sum 1 and three columns with the sum 1/3 each) is balanced as if the totals were equal. Otherwise the flow between groups would be the
-// rounding error of 1/3.
+// A group with a coupling below TIED_COUPLING whose rows and columns have the same total up to TIED_ROUNDING is balanced as if the totals
+// were equal. Example: one row with the sum 1 and three columns with the sum 1/3 each. Without this rule, the rounding error of 1/3 would be
+// taken for a flow between groups.
 inline constexpr double TIED_COUPLING = 1e-4, TIED_ROUNDING = 16 * 0x1p-52;
 
 // A sum in double-double precision.

@@ -151,7 +151,7 @@ class Probe : SideBySide<L> {
     s->error[problem] = rate[problem] < SLOWEST_RATE ? change * left_after(rate[problem]) : __builtin_inf();
   }
 
-  // Make q a unit vector with mean zero. The entry of the largest column is subtracted first, which reduces cancellation.
+  // Make q a unit vector with mean zero, both weighted by c. The entry of the largest column is subtracted first, which reduces cancellation.
   void center(int k) {
     for (int at = 0; at < L; at += N) {
       alignas(64) double reference[N];

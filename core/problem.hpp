@@ -74,7 +74,7 @@ struct Problem {
   const double* matrix;              // balanced, (n, m): the given table if it needs no balancing
   Array<double> transposed;          // (m, n)
   Array<double> row_sums;            // (n,); empty: ones
-  Array<int> row_unit, column_unit;  // exponents: the given table is balanced * 2**(row_unit_i + column_unit_j)
+  Array<int> row_unit, column_unit;  // exponents: given entry = balanced entry * 2**(row_unit_i + column_unit_j)
 
   Problem(const double* given, const TableScan& scan, const double* sums, int n, int m, double tolerance)
       : n(n), m(m), tolerance(tolerance), has_zeros(scan.has_zeros), matrix(given) {

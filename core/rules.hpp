@@ -106,7 +106,7 @@ class Recursion final : public Rule {
     for (double x : last_logs) steepest = x > NONE ? larger(steepest, -x) : steepest;
     is_steep = !(larger(1.0, 1.0 / power) * steepest <= 2000.0);  // nats: cancellation costs at most 2000 * 2^-52 = 4e-13
     for (size_t k = 0; k < matrix.size(); ++k) is_steep |= literal[k] > NONE && matrix[k] < 0x1p-1022;  // E underflows
-    // Columns that are not normalised have sums as small or as large as their entries. Limit: 200 nats, as LEAST_SUM is exp(-208).
+    // Sums of columns that are not normalised are as extreme as the entries. |log entry| < 200 keeps them above LEAST_SUM = exp(-208).
     for (double x : literal) is_steep |= !has_normalized_columns() && x > NONE && !(x > -200.0 && x < 200.0);
     underflows = steepest > 700.0;  // nats: exp(-708) is the smallest normal number
     // If all entries are at least exp(-100), no term underflows: a term is a factor >= 2^-300 times a belief >= 2^-512 times an entry.

@@ -7,10 +7,10 @@
 // A problem in which the sum of column h exceeds half the total starts at the limit in which column h has the whole total:
 // w_j = n / sum_i (r_i M_ij / M_ih). Problems without such a column, or with a w_j out of range (zeros in column h), start at w = 1.
 //
-// The error after the last change follows from rho, the factor by which a sweep multiplies the error. Let delta = 1 - min_i S_ih / r_i,
-// S the scaled table and h the column with the largest sum. A sweep multiplies the spread max - min of the errors of log w, and that of
-// log u, by at most delta (Doeblin), so the error is at most 2 delta / (1 - delta) times the last change. If this bound exceeds the
-// tolerance although the change does not, probe.hpp estimates rho. A problem whose estimated error is too large is swept again.
+// Let rho be the factor by which a sweep multiplies the error, and delta = 1 - min_i S_ih / r_i, with the scaled table S and the column h
+// with the largest sum. A sweep multiplies the range (maximum minus minimum) of the errors of log w, and that of log u, by at most delta
+// (Doeblin). So rho <= delta, and the error is at most 2 delta / (1 - delta) times the last change. If the last change is within the
+// tolerance but this bound is not, probe.hpp estimates rho. A problem whose estimated error is too large is swept again.
 //
 // Every sum is taken in the order of its index, so a problem gives the same bits alone and in a lane.
 #pragma once

@@ -115,7 +115,7 @@ class Teaching {
     num_rounds = rounds;
   }
 
-  // Show the data to a learner. Fill its last log-beliefs (count, m), and whether each lesson ended within the largest number of rounds.
+  // Show the teacher's data to a learner, and more if `goes_on`. Fill its last log-beliefs (count, m), and `is_known` (`TeachingEnds`).
   void follow(Rule& rule, const double* start, bool goes_on, double* logs, bool* is_known) {
     Follower agent(rule, false, count);
     OpenLessons open(first, count);

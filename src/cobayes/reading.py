@@ -43,9 +43,9 @@ def read_model(path: str | os.PathLike[str]) -> Model:
 
     In a table (``.csv``, ``.tsv``) the first row contains the hypotheses and the first column the
     data. A table of only numbers is a matrix without labels. A first column of numbers is read as a
-    hypothesis, not as labels, unless its heading is empty or "datum". Semicolons and a first line
-    ``sep=;`` are recognised. Spaces around a cell are removed. If the separator is not a comma,
-    0,25 is read as 0.25. JSON (``.json``) contains
+    hypothesis, not as labels, unless its heading is missing, empty, "datum" or "data". Semicolons
+    and a first line ``sep=;`` are recognised. Spaces around a cell are removed. If the separator is
+    not a comma, 0,25 is read as 0.25. JSON (``.json``) contains
     ``{"matrix": [[...]], "data": [...], "hypotheses": [...]}`` (the labels may be missing), a list
     of rows, or the output of pandas with ``orient="split"``. In Parquet (``.parquet``) the index,
     or else a first column of text, contains the labels of the data.

@@ -343,7 +343,7 @@ class CertificateCheck(Result):
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether all `standard_errors` are at least six."""
+        """Whether `upper` is at least six standard errors below the rate, for both methods."""
         return min(self.standard_errors.values()) >= STANDARD_ERRORS
 
     @property

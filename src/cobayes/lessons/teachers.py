@@ -252,7 +252,7 @@ def drawing_rule(teacher: str, task: Task, hypothesis: int) -> Rule:
     if teacher in ("literal", "SCBI"):
         return (SCBI if teacher == "SCBI" else BI)(task)
     column = hypothesis if teacher == "truthful" else None
-    # The core runs lessons on a `Model`, with or without repeats; Python runs those on other tasks.
+    # The core runs lessons on a `Model`, with or without repeats, but not on an `EvenTask`.
     if isinstance(task, Model):
         return BI(_even_model(task, column))
     if isinstance(task, WithoutRepeats) and isinstance(task.task, Model):

@@ -137,7 +137,7 @@ class Fit:
         return pd.concat(parts, ignore_index=True)
 
     def _table(self, number: Positions, *, has_intervals: bool = False) -> pd.DataFrame:
-        """Return each unit's estimates at the depth whose position is in `number` (u,)."""
+        """Return the estimates of each unit k, at the depth with the position ``number[k]``."""
         found, every = self.arrays, np.arange(len(self.groups))
         known = found.is_identified[every, number]
         is_fixed = self.family.low == self.family.high
@@ -338,7 +338,7 @@ def _cells(column: pd.Series) -> Any:
 
 
 def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Positions]]:
-    """Return the units, in the order of their first rows, and the rows of each."""
+    """Return the units by first row, and the rows of each; without `by`, no units and all rows."""
     if by is None:
         return [], [np.arange(len(table))]
     columns = table.frame.columns

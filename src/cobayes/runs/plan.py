@@ -322,7 +322,7 @@ def _parse(path: Path) -> list[ast.stmt]:
 
 
 def _reached(body: list[ast.stmt], start: str) -> list[ast.stmt]:
-    """Return a module's top-level statements on which the value of a name depends."""
+    """Return the top-level statements on which a name's value depends, without unused imports."""
     names, chosen, bound = {start}, set(), {statement: _bound(statement) for statement in body}
     while more := {s for s in body if s not in chosen and not names.isdisjoint(bound[s])}:
         chosen |= more

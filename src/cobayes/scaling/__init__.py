@@ -1,4 +1,4 @@
-"""Sinkhorn scaling: the problem, its solvers, its result."""
+"""Sinkhorn scaling of a table, and the blocks of a table with zeros."""
 
 from cobayes.scaling.blocks import ScalingBlocks, scaling_blocks
 from cobayes.scaling.scale import ScalingResult, scale

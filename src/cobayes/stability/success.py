@@ -172,7 +172,7 @@ def success_rate(
         The learner's actual rule and prior (default: what the teacher assumes).
     method
         "lessons": the teacher draws the data. "coupling": both agents are shown data from the data
-        prior, see `coupling`.
+        prior; on tables with zeros, or with different data priors, see `coupling`.
     level
         A lesson stops when the teacher's estimate of the belief in the taught hypothesis exceeds
         this. A coupled pair stops when either agent's belief in any hypothesis exceeds it.

@@ -48,8 +48,8 @@ SMALLEST_LOG_RATIO = -690.0
 # On tables with zeros every one of the n data has a probability of at least about LEAST_SHARE / n.
 # A datum that is never shown would exclude no hypothesis.
 LEAST_SHARE = 1e-6
-# For `_mixtures`, where pattern k has the weight factor**k: the factors, and the largest number of
-# orders of the patterns that are made by rotation.
+# For `_mixtures`: the factors (pattern k has the weight factor**k), and the largest number of
+# rotations of the patterns' order.
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 MAX_ORDERS = 30
 

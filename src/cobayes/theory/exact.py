@@ -289,7 +289,7 @@ def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> in
 def moments_by_counts(
     rule: Rule, log_prior: Array, h: int, num_rounds: int, data: Indices, copies: Array
 ) -> Array:
-    """Return means and variances, (2, k, m), if the likelihood does not depend on the belief."""
+    """Return means and variances of the belief, (2, k, m), for a rule that ignores the belief."""
     log_likelihood = rule.respond_many(log_prior[None])[0][data]
     log_chances = np.log(copies) + log_likelihood[:, h]
     log_chances -= np.logaddexp.reduce(log_chances)

@@ -385,8 +385,8 @@ def log_inverse(rule: Rule, log_posterior: Array, datum: int) -> Array:
         share = rule.data_prior
         with np.errstate(divide="ignore"):
             log_share = 0.0 if share is None else np.log(share)[:, None]
-        # S = diag(u) M diag(v), see `inverse_update`, depends only on the cross-ratios of M. If all
-        # rows of M are divided by the row of the datum, v is proportional to the posterior.
+        # S = diag(u) M diag(v), see `inverse_update`, does not change if columns of M are scaled.
+        # Here they are divided by the row of the datum, so v is proportional to the posterior.
         log_matrix = log_matrix - log_matrix[datum]
         row_sums = np.logaddexp.reduce(log_matrix + log_posterior, axis=1, keepdims=True)
         logs = log_posterior + np.logaddexp.reduce(log_matrix - row_sums + log_share, axis=0)

@@ -124,7 +124,7 @@ function caption(isLimit, binds, numLost, blocks, truth) {
   return `Blocks are outlined; their ratios of column to row sums are ${ratios}. ${numLost ? lost : ""}`;
 }
 
-/** How many positive entries vanish in the limit; only available data and hypotheses with a positive belief count. */
+/** The number of positive entries that vanish in the limit, among available data and hypotheses with a positive belief. */
 function vanishing(matrix, scaled, prior, logBelief) {
   let count = 0;
   matrix.forEach((row, i) =>
