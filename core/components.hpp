@@ -30,7 +30,7 @@ class Scaler {
   Scalings s;                    // column sums in; factors, errors, iterations out
   Grid row_label, column_label;  // the component of each row and column; only if `has_labels`
   Array<int> status;             // of each problem: EXACT, LIMIT or INFEASIBLE (core.hpp); only if `has_labels`
-  Grid row_target;               // the row sums of the limit; only if `has_labels`
+  Grid row_target;               // row sums in the limit of alternating normalisation; only if `has_labels`
   bool has_labels = false;
 
   void resize(int count, bool some_data_are_gone) {
@@ -145,7 +145,7 @@ class Scaler {
       else queue.push(Word(part.k) << 58 | Word(part.h) << 32 | at);
     }
     if (queue.size() == 0) return;
-    // Not std::sort: the linker would keep one copy of it for all instruction sets, as it would for std::vector (lanes.hpp).
+    // Not std::sort: the linker would keep one copy of it, perhaps with instructions that an old processor lacks (see Array in lanes.hpp).
     std::qsort(queue.get(), queue.size(), sizeof(Word), [](const void* a, const void* b) {
       const Word x = *static_cast<const Word*>(a), y = *static_cast<const Word*>(b);
       return (x > y) - (x < y);

@@ -3,7 +3,7 @@
 // with the datum's row in the likelihood of its own rule.
 //
 // A response, the likelihood at a belief, depends on the belief and the available data alone. Lessons with equal beliefs share one
-// response: all lessons in the first round, most lessons where zeros exclude hypotheses. The random numbers of a lesson are
+// response. In the first round all beliefs are equal; later many are equal if zeros exclude hypotheses. The random numbers of a lesson are
 // Philox(seed, lesson, round), so any split of the work gives the same bits. A believed hypothesis is one with a positive belief.
 #pragma once
 #include "rules.hpp"
@@ -38,7 +38,7 @@ class Follower {
   void keep_first(int last, int k) { beliefs.mantissa.copy(last, k), beliefs.shift.copy(last, k), count = last; }
 
   // Compute the response to every belief, once for equal beliefs. Later rounds search for equal beliefs if fewer than a quarter of this
-  // round's beliefs were distinct, or if responses have labels: zeros and unavailable data make many beliefs equal.
+  // round's beliefs were distinct, or if responses have component labels: zeros and unavailable data make many beliefs equal.
   void respond(const Word* shown) {
     if (has_responded && !rule.depends_on_belief() && !drops_shown) return;
     if (shares) {
@@ -114,7 +114,7 @@ class Follower {
       if (responses.has_labels) entry = select(load(responses.column_label.at(at) + j * W) == label, entry, Vec{});
       const Vec before = load(x + j * W), value = before * (entry * load(column + j * W));
       apart |= (value < 0x1p-700) & (before > 0.0) & (entry > 0.0);  // the belief might underflow when divided by the total
-      apart |= value > MOST_SHIFTED;  // `total` omits beliefs with a shift, but this product is not negligible
+      apart |= value > MOST_SHIFTED;  // too large to be left out of `total` if the belief has a shift (see MOST_SHIFTED)
       store(joint + j * NATIVE, value);
       total += as_number(value, load(s + j * W));
     }
@@ -218,8 +218,8 @@ class Follower {
     }
   }
 
-  // A belief with a shift is left out of the total. The belief is negligible if mantissa times entry times column factor is at most
-  // MOST_SHIFTED: MOST_SHIFTED times 2^-512 is less than 2^-60 of the total, which is at least 2^-300.
+  // A belief with a shift has a factor of at most 2^-512 (beliefs.hpp) and is left out of the total, which is at least 2^-300. If mantissa
+  // times entry times column factor is at most MOST_SHIFTED, the belief adds less than 2^-60 of the total.
   static constexpr double MOST_SHIFTED = 0x1p150;
   bool shares = true, has_responded = false, has_shifts = false;
   Array<int> asked, same, slots;

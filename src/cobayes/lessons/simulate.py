@@ -120,7 +120,7 @@ def simulate(
                 f"{short_number(num_lessons)} lessons of {short_number(num_rounds)} rounds by a "
                 "custom rule",
                 "ask for fewer lessons or rounds.",
-                # Python runs the lessons on one thread.
+                # `require_affordable` divides by the number of threads, but Python uses one.
                 seconds=_SECONDS_PER_ROUND * num_lessons * num_rounds * num_threads(),
             )
         found = _play_one_by_one(agents, **options)

@@ -79,9 +79,9 @@ class Family:
         Weights of the features: a number or bounds for all features, or a mapping from feature to
         number or bounds.
     inner_rationality
-        For a teacher: the exponent of the teachers inside two recursions, those of the learner in
-        mind and of the rule of depth `other`. A recursion of depth 0 has no teachers; at infinite
-        depth the exponent is 1.
+        For a teacher: the exponent of the teachers in the recursion of the learner in mind, and in
+        that of the rule of depth `other`. A recursion of depth 0 has no teachers; at infinite depth
+        the exponent is 1.
     prior_temperature
         Exponent of the prior: the first belief of a learner (of the learner in mind, for a teacher)
         is the prior to this power, normalised.
@@ -145,7 +145,7 @@ class Family:
             ("features", self.is_teacher, "features describe data, which learners do not choose."),
             ("weights", bool(features), "give the features to which the weights belong."),
         ):
-            # Without features, `features` is {}.
+            # If no features were given, `features` is {} here, not its default None.
             if not is_used and getattr(self, name) not in (getattr(Family, name), {}):
                 raise CobayesError(f"the setting {name!r} has no effect in this family.", hint)
         names = PARAMETERS[self.response]

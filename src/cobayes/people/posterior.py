@@ -102,15 +102,15 @@ def draw_parameters(
 
     The method is adaptive importance sampling on the logit scale (`Likelihood.from_line`), where a
     flat prior is a logistic distribution. The first candidates come from the prior and from a t
-    distribution: its centre is the maximum, its scale matrix the inverse of the sum of the expected
+    distribution: its centre is `start`, its scale matrix the inverse of the sum of the expected
     information and the prior's precision.
 
     Parameters
     ----------
     likelihood
-        The likelihood of some units at one depth.
+        The likelihood at one depth of some units, such as people.
     start
-        (u, p): the maximum of each unit.
+        (u, p): the parameters of each unit at which its likelihood is largest.
     num_draws
         The number of draws per unit.
     random
@@ -240,9 +240,9 @@ def calibration(
     """Return predicted and observed frequencies of options, binned by predicted probability.
 
     This is a posterior predictive check. Parameters are drawn from the posterior under flat priors,
-    as in ``fit.to_arviz``; every unit keeps its best depth. Every response is simulated with these
-    parameters, given the data shown before it. If the fitted model is right, few observed
-    frequencies are outside of their bands.
+    as in ``fit.to_arviz``; every unit (such as a person) keeps its best depth. Every response is
+    simulated with these parameters, given the data shown before it. If the fitted model is right,
+    few observed frequencies are outside of their bands.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def calibration(
 def replicate(
     fit: Fit, num_draws: int, rng: Any
 ) -> tuple[Array, Array, NDArray[np.bool_], Positions]:
-    """Simulate all responses s = num_draws * NUM_REPLICATES times.
+    """Simulate t responses among k options, s = num_draws * NUM_REPLICATES times.
 
     Returns
     -------

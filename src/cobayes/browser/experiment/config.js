@@ -31,7 +31,8 @@ const CONFIG = {
   // The function that saves the data; null: the person downloads them. Example:
   // (csv, person) => fetch("save.php", { method: "POST", body: csv })
   save: null,
-  // Tables, data by hypotheses, with the partner's priors. no_repeats, costs: constraints on the next datum (null: forbidden). stimuli: the
-  // text, image and alternative text that replace a label. grid: rows and columns of the board, on which the data are arranged row by row.
+  // Tables, data by hypotheses, with the partner's priors. no_repeats: true if a datum is shown at most once in a
+  // lesson. costs: the cost of each step from the last datum (rows) to the next (columns); null: forbidden. stimuli: the text, image and
+  // alternative text that replace a label. grid: rows and columns of the board, on which the data are arranged row by row.
   problems: $problems,
 };

@@ -109,7 +109,7 @@ export const beliefRows = (beliefs, names, truth) =>
     return h("tr", { "data-rule": kind }, h("th", { scope: "row" }, title), h("td", {}, bar), value);
   });
 
-/** Paint a belief as one bar, the truth first. A gradient needs one element per bar, and the table has hundreds of bars. */
+/** Paint a belief as one bar, the truth first. A gradient keeps each bar a single element; the table has hundreds of bars. */
 function paintStack(element, belief, names, truth, color) {
   const text = names.map((name, j) => `${name} ${percent(belief[j])}`).join(", ");
   const order = [truth, ...names.map((_, j) => j).filter((j) => j !== truth)];

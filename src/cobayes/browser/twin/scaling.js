@@ -24,7 +24,7 @@ const MAX_STEP = 6;
  * @param {number[][]} matrix Data by hypotheses, not negative.
  * @param {number[]} logBelief Logarithms; -Infinity for a hypothesis that is ruled out.
  * @param {number[]} dataPrior One weight per datum; zero: not available.
- * @param {number[] | null} [start] Logarithms of column factors to start from; not used if there are `blocks`.
+ * @param {number[] | null} [start] Logarithms of column factors to start from; not used if the result has `blocks`.
  * @returns {{logLikelihood: number[][], blocks: import("./blocks.js").Block[] | null, factors: number[]}}
  *   Columns of exp(logLikelihood) sum to one, or to zero if the hypothesis allows no available datum; `blocks` is null if
  *   the table has no zeros in the rows of available data and the columns of hypotheses with a positive belief.
@@ -216,8 +216,9 @@ function eliminate(system) {
  * Fill the columns of hypotheses whose belief is zero: the limit as their belief tends to zero.
  *
  * Free rows are rows of available data that are zero in all columns of positive belief. A column that is positive in a
- * free row gets all its mass in free rows; several columns of this kind are scaled to equal sums. Any other column goes to
- * the lowest-ratio block with rows in which it is positive, and there to the component from which most columns can be reached.
+ * free row gets all its mass in free rows; several columns of this kind are scaled to equal sums. Any other column goes to a
+ * component with a row in which it is positive: in the block with the lowest ratio of column sums to row sums, the component
+ * with the largest `reach` (blocks.js).
  * @type {(matrix: number[][], logBelief: number[], dataPrior: number[], blocks: Block[] | null,
  *   rowFactors: number[], result: number[][]) => void}
  */
