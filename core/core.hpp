@@ -89,7 +89,7 @@ struct TeachingEnds {
   const double* learner_logs;  // (learners, m)
   const bool* goes_on;         // by learner: whether lessons continue after the teacher is sure; see `Teaching::go_on`
   double* believed;            // (learners, lessons, m)
-  // (learners, lessons): the teacher was sure and, if `goes_on`, the lesson ended within `max_rounds` more rounds
+  // (learners, lessons): whether the teacher was sure and, if `goes_on`, the learner's lesson ended within `max_rounds` more rounds
   bool* is_known;
 };
 
@@ -143,7 +143,7 @@ struct Kernels {
   void (*play)(const Plan&, void* teacher, void* learner, uint64_t first, int count, Record&, const Stop&);
   // Teach `count` lessons until the teacher is sure, and show their data to every learner.
   void (*teach)(const TeachingPlan&, void* teacher, uint64_t first, int count, const TeachingEnds&, const Stop&);
-  // In each of `count` pairs show teacher and learner the same data; return the number of pairs in which nobody was sure at the end.
+  // Show the same data to teacher and learner of each of `count` pairs; return the number of pairs in which nobody was sure at the end.
   int (*couple)(const TeachingPlan&, void* teacher, void* learner, const double* learner_logs, uint64_t first, int count, double* taught,
                 double* believed, const Stop&);
   // Add the moments (rounds_left, 1 + 2 m) of the beliefs after each of the next rounds, over all sequences of data. If `child_logs` is not

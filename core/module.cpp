@@ -244,7 +244,7 @@ static Out<double> elementwise(Numbers x) {
   return out;
 }
 
-// A distribution whose sum is one up to rounding is not divided, so that normalising it again changes no bits.
+// Divide distributions by their sums, unless a sum is one up to rounding, so that normalising again changes no bits.
 static std::optional<Out<double>> normalized(Numbers x, double slack, bool in_logs) {
   const size_t m = x.ndim() ? x.shape(x.ndim() - 1) : 1;
   Out<double> out = empty_like(x);

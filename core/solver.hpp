@@ -5,8 +5,8 @@
 
 namespace core::CORE_ISA {
 
-// Find problems in which one column, the certain column, has nearly all of the total: the other columns change the factors by at most
-// about WEAK_COUPLING times the tolerance. Problems with the same certain column share the solution of the first of these problems.
+// Find problems in which the sum of one column, the certain column, is nearly the total. The other columns change the factors by at most
+// about WEAK_COUPLING times the tolerance. Problems with the same certain column share the solution of the first of them.
 inline void share_certain(const Problem& problem, Scalings& s) {
   constexpr double SURE = 0.99;  // the other columns are compared with the threshold only if the largest has this share of the total
   const int n = problem.n, m = problem.m;

@@ -50,13 +50,13 @@ def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tup
     tail = 0.5 * (1.0 - confidence)
     failures = trials - successes
     low = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1.0, tail))
-    # One minus the lower end for the share of failures, which is accurate even if it is tiny.
+    # One minus the lower end for the failures: SciPy computes a tiny lower end accurately.
     high = 1.0 if failures == 0 else 1.0 - float(betaincinv(failures, successes + 1.0, tail))
     return low, high
 
 
 def proportion_stderr(successes: int, trials: int) -> float:
-    """Return a standard error of a proportion that is never zero.
+    """Return a standard error of a proportion; it is never zero.
 
     It is the standard deviation of the Beta(successes + 1, failures + 1) distribution: about
     sqrt(p(1-p)/N) for many successes and failures, and about 1/N without successes or without

@@ -223,7 +223,7 @@ def not_negative(cell: Any) -> float:
 
 
 def advice(text: str | None) -> str:
-    """Return a hint about a cell whose text is not a number: how to write the number."""
+    """Return a hint for a cell that cannot be read: how to write its number."""
     plain = "" if text is None else text.strip()
     if _AMBIGUOUS.fullmatch(plain):
         return (
@@ -235,5 +235,5 @@ def advice(text: str | None) -> str:
     if _DECIMAL_COMMA.fullmatch(plain):
         return "write the decimal point as '.', not as a comma."
     if plain.endswith("%"):
-        return "write 25% as 0.25 (or as 25 everywhere: columns need not sum to one)."
+        return "write 25% as 0.25, or leave out all % signs (columns need not sum to one)."
     return "write numbers such as 0.25 or 1e-6."

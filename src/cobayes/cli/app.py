@@ -115,7 +115,7 @@ class Application(click.Group):
 
 
 def explain(error: Exception) -> int:
-    """Describe an error on stderr; without a command, print the help. Return the exit code."""
+    """Describe an error on stderr, or print help if no command was given. Return the exit code."""
     code, hint = FAILED, None
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         print(error.format_message())

@@ -34,8 +34,8 @@ class ClassTeacher(Teacher):
     It models one learner for each prior. The weight of a prior is the share of the class that has
     it, or the probability that the learner has it. In every round the teacher shows the datum after
     which the value of `aim` is highest; its choice is not random. A learner's answer to "which
-    hypothesis do you think is true?" changes the weights; see `hear`. In a slippery world give
-    `run_lesson` an `rng`; otherwise the slips are the same for every new `ClassTeacher`.
+    hypothesis do you think is true?" changes the weights; see `hear`. If moves may slip (see
+    `GridWorld`), give `run_lesson` an `rng`; otherwise every new `ClassTeacher` has the same slips.
 
     Parameters
     ----------

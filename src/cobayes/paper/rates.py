@@ -100,7 +100,7 @@ def rates_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str
 
 
 def _samples_per_shard(family: str, num_data: int, num_hypotheses: int) -> int:
-    """Return the number of matrices per shard (1, 2 or 5 times 10^k) for at most about 1.5 s."""
+    """Return how many matrices (1, 2 or 5 times 10^k) a shard computes in at most about 1.5 s."""
     cost = num_data * num_hypotheses * _SECONDS_PER_ENTRY[family]
     if num_hypotheses > 2:
         cost += num_data * num_hypotheses**2 * _SECONDS_PER_PAIR

@@ -51,8 +51,8 @@ FACTORS = (1.0 / 3.0, 1.0, 3.0)
 # Step of the finite differences for second derivatives of the group's log density: large enough
 # that rounding in single precision does not matter, and small relative to standard deviations.
 STEP = 0.05
-# Lower bound on the curvatures of the group's negative log density; the prior's curvature at its
-# mode is 1/2.
+# Lower bound on the curvatures of the group's negative log density, well below the curvature of the
+# prior at its mode, 1/2.
 LEAST_PRECISION = 0.1
 
 
@@ -102,9 +102,9 @@ class GroupFit:
     depth_probability : ndarray
         (u, k): the posterior of every person's depth.
     effective : ndarray
-        (u,): the effective number of each person's candidates, a mean over draws of the group; with
-        NUTS, the smallest effective number of draws of the person's parameters, at most the
-        number of draws. If it is below 50, the draws do not represent the person's posterior well.
+        (u,): the effective number of each person's candidates, a mean over draws of the group. With
+        NUTS: the effective number of draws, the smallest over the person's parameters, at most the
+        number of draws. Below 50, the draws do not represent the person's posterior well.
     group_effective : ndarray
         (1,): the effective number of candidates for the group's parameters; with NUTS, the
         effective number of draws of each quantity in `group`.

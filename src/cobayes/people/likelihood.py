@@ -37,8 +37,9 @@ class Evaluation(NamedTuple):
 class Likelihood:
     """The likelihood of the responses of all units at one depth.
 
-    Parameters are arrays (units, free parameters) in the order of `names`. The beliefs in a
-    situation are computed once for all units, or once per unit if a free parameter changes them.
+    Parameters are arrays (units, free parameters) in the order of `names`. A situation is a problem
+    with the data shown so far. The beliefs in it are computed once for all units, or once per unit
+    if a free parameter changes them.
 
     Parameters
     ----------

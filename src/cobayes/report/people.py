@@ -141,7 +141,7 @@ def _group(group: GroupFit, _: Context) -> Section:
 
 
 def _with_intervals(fit: Fit) -> pd.DataFrame:
-    """Return unit, depth, free parameters (value and interval in one cell) and note by row."""
+    """Return the rows with unit, depth, note, and each free parameter with its interval."""
     free, table = fit.family.free_names(), fit.estimates.copy()
     for name in free:
         table[name] = [

@@ -45,9 +45,9 @@ class ScalingBlocks:
     ----------
     blocks : tuple of Block
         Rows, columns and the ratio of column to row sums. A row or column with the sum zero is in
-        the block to which it would belong if its sum were very small. A column is in no block if
-        all rows in which it is positive have the sum zero; nor is a row that is positive only in
-        such columns.
+        the block to which it would belong if its sum were very small. In no block are a column
+        that is positive only in rows with the sum zero, and a row that is positive only in such
+        columns.
     support : ndarray
         (n, m): which entries of the scaled matrix stay positive. In a block, rows and columns with
         the sum zero are treated as if their sum were very small.

@@ -57,9 +57,9 @@ class ScalingResult:
     status : str or ndarray
         "exact": the matrix has the requested sums and no positive entry vanishes. "limit": it has
         the requested sums, but some positive entries vanish. "infeasible": no matrix with these
-        zeros has these sums; the column sums are the requested sums (zero for a column that is
-        positive only in rows with sum zero), the row sums have the most uniform possible ratios to
-        the requested sums.
+        zeros has these sums. The column sums are then the requested ones, but zero for a column
+        that is positive only in rows with sum zero; the row sums have the most uniform possible
+        ratios to the requested ones.
     residual : float or ndarray
         The largest relative error of a row or column sum, measured on `matrix`.
     num_iterations : int or ndarray

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# If the teacher ends at the taught hypothesis in fewer pairs than this, the standard deviation of
-# the pairs underestimates the error.
+# If the teacher ends at the taught hypothesis in fewer pairs than this, the standard error that is
+# computed from the pairs is too small.
 FEW = 30
 # The number of pairs that one call of the native core draws.
 PAIRS_PER_CALL = 1 << 16
@@ -183,8 +183,8 @@ def coupling(
         agent ends at the hypothesis; the other agent's current belief is the probability
         that it ends at each hypothesis.
     max_rounds
-        The largest number of rounds of a pair. Of a lesson (see Notes): before, and again after,
-        the teacher is sure.
+        The largest number of rounds of a pair. A lesson (see Notes) may have this many rounds
+        until the teacher is sure, and as many again after that.
     rng
         Anything that `numpy.random.default_rng` accepts. The same seed gives the same bits for
         any number of threads.

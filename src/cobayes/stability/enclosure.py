@@ -168,8 +168,8 @@ def success_enclosure(
     if theirs[position] == 0.0:
         return SuccessEnclosure(0.0, 0.0, 1, 0, name)
     count = float(max_leaves) if max_leaves < 10**300 else 1e300
-    # If there is only one datum, it changes no belief; else a full tree of depth 10^6 has more than
-    # 10^300 leaves.
+    # A single datum changes no belief. Otherwise the depth is limited to 10^6: a full tree of this
+    # depth has more than 10^300 leaves.
     depth = 0 if model.num_data == 1 else min(depth, 10**6)
     if depth * math.log(model.num_data) < math.log(count):
         count = float(model.num_data) ** depth

@@ -214,8 +214,8 @@ class _Pattern:
     rows
         Which data these hypotheses allow, (n,).
     ratios
-        For each taught hypothesis log(z_ij), (allowed data, rivals), up to a constant for each
-        rival.
+        One array for each taught hypothesis: log(z_ij) up to a constant for each rival,
+        (allowed data, rivals).
     """
 
     def __init__(self, rows: NDArray[np.bool_], ratios: list[Array]) -> None:

@@ -198,8 +198,8 @@ class PredictedRounds:
         Mean (in nats) and variance of the change per round in the log-odds against the hardest
         rival, in the limit of certainty.
     overshoot : float
-        By how many nats, on average, these log-odds exceed the log-odds of the level in the first
-        round in which they do.
+        The mean excess, in nats, of these log-odds over the log-odds of the level when they first
+        pass the level.
     level : float
         The learner is sure when its belief exceeds this.
     hypothesis, rival : str
@@ -415,7 +415,7 @@ def mean_overshoot(shares: Array, steps: Array) -> float:
     width = math.sqrt(square) / CELLS
     # The grid ends where the walk arrives with a probability of about e^-40.
     size = math.ceil(max(20.0 * square / mean, -2.0 * steps.min()) / width) + 1
-    if size > MOST_CELLS:  # an upper bound: the first term of Spitzer's identity
+    if size > MOST_CELLS:  # return an upper bound, the first term of Spitzer's identity
         return square / (2.0 * mean)
     whole = np.floor(steps / width)
     kernels = [

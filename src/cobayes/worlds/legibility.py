@@ -244,7 +244,7 @@ def measure_legibility(
     Returns
     -------
     Legibility
-        Mean numbers of moves, until the watcher is sure and to the goal, with standard errors.
+        Mean numbers of moves until the watcher is sure and until the goal, with standard errors.
 
     Examples
     --------

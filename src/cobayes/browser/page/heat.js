@@ -8,7 +8,7 @@ const RIGHT = 84,
   BAR = 38;
 
 /**
- * One heat map: a whole drawing, or a part of one at `x`.
+ * One heat map, alone or at `x` within a larger drawing.
  * @param {{matrix: number[][], data: string[], hypotheses: string[], width: number, title: string, x?: number,
  *   blocks?: {rows: number[], columns: number[]}[] | null, rows?: number[], column?: number, hasSums?: boolean}} options
  *   `rows`, `column`: the rows and the column to outline.
@@ -155,7 +155,7 @@ function fitted(value, count, width) {
   return texts.find((text) => text.length <= limit) ?? "";
 }
 
-/** Bars for sums on one scale, with numbers no wider than `width`; `place(one, length, goal)` sets the lengths. */
+/** Show sums as bars on one scale, with numbers no wider than `width`; `place` sets a bar's length and the place of its mark. */
 function showSums(parts, sums, goals, isFresh, width, place) {
   const most = Math.max(...sums, ...(goals ?? []), 1e-300);
   parts.forEach((one, k) => {

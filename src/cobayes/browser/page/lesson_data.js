@@ -40,7 +40,7 @@ export const probabilities = (values, size) => normalize(values ?? new Array(siz
 let known = { key: "", lessons: null };
 
 /**
- * The lessons of the three rules, to the state's round or beyond; a lesson ends earlier if no datum is left.
+ * The lessons of the three rules, with at least `state.round` rounds; a lesson is shorter if no datum is left.
  * @returns {{kind: string, data: number[], logBeliefs: number[][], impossible: number[], rate: number,
  *   teacher: Teacher, isOver: boolean}[]} `impossible`: rounds whose datum was impossible for the learner.
  */

@@ -65,7 +65,7 @@ class StabilityFigure:
 
 
 def build(context: Context) -> Section:
-    """Build the section of the figure whose name is the context's."""
+    """Build the section of the figure named ``context.name``."""
     figure = FIGURES[context.name]
     context.tell(f"{len(figure.cases)} cases of learners who differ from the assumption")
     found = success_rates(context, figure.cases)
@@ -102,9 +102,9 @@ def gaps(found: Found) -> dict[str, Any]:
 def shares(found: Found) -> dict[str, Any]:
     """Return the ratio of failure rate to Conjecture 5.3's bound on it.
 
-    Each matrix and kind of distance has one ratio. It is that of the learner for whom the ratio
-    minus two standard errors is largest, among learners whose bound is below one. If there is
-    no such learner, the ratio is None.
+    Among the learners whose bound is below one, the learner is chosen for whom the ratio minus two
+    standard errors is largest. There is one ratio for each matrix and kind of distance; without
+    such learners it is None.
     """
     rows = {}
     for matrix, learners in joined(found).groupby("matrix"):

@@ -315,7 +315,8 @@ def _ratios_at(level: float, rays: Array) -> Array:
         return ((1.0 - slopes) + slopes * np.exp(-y)[:, None]) / size
 
     low = np.zeros(len(rays))
-    # The vanishing entry adds y / n to the divergence; the others reduce it by at most log n.
+    # At `high` the divergence is above `level`: the vanishing entry adds y / n to it, the others
+    # reduce it by at most log n.
     high = np.full(len(rays), size * (level + np.log(size)) + 1.0)
     for _ in range(200):
         middle = 0.5 * (low + high)
