@@ -18,9 +18,9 @@ inline constexpr int MAX_HALVINGS = 40, MAX_CAREFUL_STEPS = 200;
 // groups of columns that are coupled more weakly than WEAKEST_COUPLING are balanced separately. This is repeated for groups of groups,
 // each time with a limit that is smaller by the factor NEXT_LEVEL.
 inline constexpr double WEAKEST_COUPLING = 1e-18, NEXT_LEVEL = 1e-14;
-// A group with a coupling below TIED_COUPLING whose rows and columns have the same total up to TIED_ROUNDING is balanced as if the totals
-// were equal. Example: one row with the sum 1 and three columns with the sum 1/3 each. Without this rule, the rounding error of 1/3 would be
-// taken for a flow between groups.
+// Take a group that is coupled to the others by less than TIED_COUPLING. If the totals of its rows and of its columns agree up to
+// TIED_ROUNDING, it is balanced as if they were equal. Example: one row with the sum 1 and three columns with the sum 1/3 each. Without
+// this rule, the rounding error of 1/3 would be taken for a flow between groups.
 inline constexpr double TIED_COUPLING = 1e-4, TIED_ROUNDING = 16 * 0x1p-52;
 
 // A sum in double-double precision.

@@ -17,7 +17,7 @@ namespace core::CORE_ISA {
 inline constexpr double LONGEST_STEP = 1.0;
 inline constexpr int MAX_STEPS = 16;            // two to five steps usually suffice; after MAX_STEPS careful.hpp solves the problem
 inline constexpr int FEW_COLUMNS = 6;           // for more columns sweeps.hpp is faster
-inline constexpr int MOST_NEWTON_COLUMNS = 32;  // of a component (components.hpp): arrays here are on the stack
+inline constexpr int MOST_NEWTON_COLUMNS = 32;  // for components (components.hpp); not more, because arrays here are on the stack
 
 // Call f with the number of columns m as a constant if m <= Most, otherwise with 0.
 template <int Most, int M = 1, class F>
@@ -27,8 +27,8 @@ void with_columns(int m, F f) {
   else with_columns<Most, M + 1>(m, f);
 }
 
-// One vector of problems with M columns (M = 0: the number is known at run time). `Table` returns entries, as one number for all
-// lanes or as a vector, and row sums.
+// One vector of problems with M columns (M = 0: the number is known at run time). `Table` returns entries and row sums, each
+// as a vector or as one number for all lanes.
 template <int M, class Table>
 class NewtonLanes {
  public:

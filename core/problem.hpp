@@ -187,7 +187,7 @@ struct Scalings {
   Grid column_sum, factor, row;  // c (m), w (m), u (n)
   Array<double> error;           // estimated relative error of the factors; infinite if no solution was found
   Array<int> iterations;         // sweeps and Newton steps
-  Array<int> same;               // index of the problem whose solution is copied (solver.hpp): its own or an earlier one
+  Array<int> same;               // by problem: index of an earlier problem whose solution it takes (solver.hpp), or its own index
 
   void resize(const Problem& problem, int count) {
     size = count;

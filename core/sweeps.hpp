@@ -259,7 +259,7 @@ class Sweeps : SideBySide<L> {
   const Problem& p;
   Probe<L> probe;
   int n, m;
-  const double close_enough;  // the largest change at which the error is estimated by rho; the estimate is never below the change
+  const double close_enough;  // the largest change at which rho is used: about the tolerance, because no error estimate is below the change
   const double small_change;  // the bound by delta is computed when the change is below this
   Scalings* s = nullptr;
   Array<int> tasks, asked;

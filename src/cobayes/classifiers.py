@@ -59,8 +59,8 @@ def model_from_classifiers(
     >>> cb.model_from_classifiers(fitted, points).data[:4]
     ('0: 0', '0: 1', '1: 0', '1: 1')
 
-    To explain classifier "0.1" to a reader who uses the probabilities without normalisation, plan
-    two points with the labels that this classifier predicts:
+    Plan two points that explain classifier "0.1", labelled as it predicts. The reader uses the
+    probabilities without normalising them over the points:
 
     >>> true_labels = fitted["0.1"].predict(points)
     >>> model = cb.model_from_classifiers(fitted, points, true_labels=true_labels)

@@ -32,10 +32,10 @@ FOLDER = resources.files("cobayes") / "data" / "conjecture"
 FORMAT = 2
 # A counter-example is confirmed if the failure rate exceeds its bound by six standard errors.
 STANDARD_ERRORS = 6.0
-# The largest number of pairs of agents in a coupling. Below this limit, the number of pairs is
-# the number of lessons divided by the teacher's prior in the taught hypothesis.
+# The largest number of pairs of agents in an estimate by `coupling`. Below this limit, the number
+# of pairs is the number of lessons divided by the teacher's prior in the taught hypothesis.
 MOST_PAIRS = 20_000_000
-# The largest number of data in a witness; a check observes them one by one, in 0.1 ms each.
+# The largest number of data in `Certificate.witness`; a check takes 0.1 ms for each of them.
 LONGEST_WITNESS = 10_000
 # With these `num_rounds` and `max_leaves`, a call of `success_enclosure` takes about a second.
 ENCLOSURE_ROUNDS, ENCLOSURE_LEAVES = 100, 100_000
@@ -337,13 +337,13 @@ class CertificateCheck(Result):
 
     @property
     def standard_errors(self) -> dict[str, float]:
-        """For each method, by how many standard errors `upper` is below the conjectured rate."""
+        """For each estimate, how many standard errors its `upper` is below the conjectured rate."""
         bound, rates = self.conjectured_success, (self.lessons, self.coupled)
         return {rate.method: (bound - rate.upper) / rate.stderr for rate in rates}
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether `upper` is at least six standard errors below the rate, for both methods."""
+        """Whether both `standard_errors` are at least six."""
         return min(self.standard_errors.values()) >= STANDARD_ERRORS
 
     @property

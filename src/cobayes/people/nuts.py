@@ -172,8 +172,8 @@ def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
 def density_in_jax(likelihood: Likelihood, names: tuple[str, ...]) -> Any:
     """Return a JAX function from points (u, p) in logits to log-likelihoods (u,).
 
-    For ratings, and for free parameters of the learner in mind, NumPy computes the log-likelihoods,
-    which takes about ten times as long.
+    For ratings, and for free parameters of the learner in mind (see `cobayes.people.model`), NumPy
+    computes the log-likelihoods, which takes about ten times as long.
     """
     import jax
     from jax import numpy as jnp

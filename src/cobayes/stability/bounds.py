@@ -89,8 +89,9 @@ def two_hypothesis_success(
 
     Notes
     -----
-    With one matrix every update is monotone in the belief, so the agents' final beliefs are coupled
-    monotonically. The success rate is then the upper bound of `success_bounds`:
+    The posterior increases with the belief before it. Both agents see the same data, so the agent
+    with the larger prior in h always has the larger belief in h. The success rate is then the upper
+    bound of `success_bounds`:
     ``min(1, theta^L(h) / theta^T(h))``.
 
     Examples

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# By default there are one to six rounds. After more than one round there are at most this number of
-# atoms.
+# By default there are at most MOST_DEFAULT_ROUNDS rounds, with at most COMFORTABLE_ATOMS sequences
+# of data. One round is always allowed.
 COMFORTABLE_ATOMS = 20_000
 MOST_DEFAULT_ROUNDS = 6
 
