@@ -90,7 +90,7 @@ class Law {
   Array<double> sums;
 };
 
-// A block of lessons about one hypothesis, and the learners who are shown its data.
+// A block of lessons about one hypothesis: the teacher's data are recorded, then shown to learners.
 class Teaching {
  public:
   Teaching(const TeachingPlan& plan, uint64_t first, int count) : plan(plan), first(first), count(count), is_finished(count, 1) {}
@@ -115,7 +115,8 @@ class Teaching {
     num_rounds = rounds;
   }
 
-  // Show the teacher's data to a learner, and more if `goes_on`. Fill its last log-beliefs (count, m), and `is_known` (`TeachingEnds`).
+  // Show the teacher's data to a learner, and more if `goes_on`. Fill the learner's last log-beliefs (count, m), and for each lesson
+  // whether it ended (`is_known`, see `TeachingEnds`).
   void follow(Rule& rule, const double* start, bool goes_on, double* logs, bool* is_known) {
     Follower agent(rule, false, count);
     OpenLessons open(first, count);
@@ -179,7 +180,8 @@ class Tree {
   static constexpr int BLOCK = 256;  // number of beliefs whose responses are computed together; it bounds the memory
   Tree(const TreePlan& plan, Rule& rule) : plan(plan), rule(rule), m(rule.m), belief(rule.m), center(rule.m), chances(plan.num_data) {}
 
-  // Add the moments (rounds_left, 1 + 2 m) of the beliefs after each of the next rounds; the tree is walked depth first.
+  // Add the moments of the beliefs after each of the next rounds, (rounds_left, 1 + 2 m): weight, means, squared deviations. The tree is
+  // walked depth first.
   void walk(const double* logs, const double* weights, int count, int rounds_left, double* moments) {
     Array<double> child_logs(rounds_left > 1 ? size_t(count) * plan.num_data * m : 0), child_weights(rounds_left > 1 ? size_t(count) * plan.num_data : 0);
     const int64_t size = grow(logs, weights, count, moments, rounds_left > 1 ? child_logs.get() : nullptr, child_weights.get());

@@ -24,8 +24,8 @@ namespace core::CORE_ISA {
 inline constexpr double TIE = 1e-11;  // relative; above the rounding errors of sums; results change by up to TIE (n + m), see above
 inline constexpr double NEGLIGIBLE = 1e-290;  // relative to the total; smaller column sums become zero, so TIE * flow is a normal number
 
-// The components. The label of a kind of rows or of a column is the number of its component, -1 for none. An entry survives if it is
-// positive and its row and column have the same label, not -1.
+// The components. Rows that are positive in the same columns form a kind. The label of a kind or of a column is the number of its
+// component, -1 for none. An entry survives if it is positive and its row and column have the same label, not -1.
 struct Components {
   int size = 0, num_blocks = 0;
   Array<int> kind_label, column_label;
@@ -96,8 +96,8 @@ class BlockFinder {
   bool is_significant(int k, int j) { return flow_at(k, j) > TIE * out.mass[j]; }
   bool has_spare(int k) const { return spare[k] > TIE * capacity[k]; }
 
-  // Mark the rows and columns that are reachable from the columns in the queue (Backward: those from which these columns are reachable).
-  // With StopsAtSpare the search ends at rows with spare capacity; return the number of these rows.
+  // Mark the rows and columns that can be reached from a column in the queue; with Backward, those that can reach one.
+  // With StopsAtSpare paths end at rows with spare capacity; return the number of these rows.
   template <bool Backward, bool StopsAtSpare>
   int search(int length) {
     int found = 0;

@@ -79,7 +79,7 @@ def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
 
 
 def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
-    """Return values, index and columns; refuse texts, times and an unnamed column of an index."""
+    """Return values, index and columns; refuse texts, times and an index read as a column."""
     if len(frame.columns) and frame.columns[0] == "Unnamed: 0":  # read_csv's name for an index
         raise CobayesError(
             "the first column of the DataFrame, 'Unnamed: 0', seems to hold the labels of data.",

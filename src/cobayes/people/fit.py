@@ -53,13 +53,13 @@ def score(
 
     The added columns are ``depth``, ``probability`` and ``log_likelihood`` of the response, and
     ``rank`` of the chosen option (1: the likeliest; ties share their mean rank). ``belief`` and
-    ``belief_after`` are the learner's belief in the truth before and after the datum; for learners,
-    the belief in the guessed or rated hypothesis. ``entropy`` and ``entropy_after`` are the
-    entropies of the whole belief, and ``information_gain`` is the Kullback-Leibler divergence of
-    the later belief from the earlier one, all in nats. For ratings, ``probability`` is the model's
-    rating before the error, and ``rank`` is that of the rated hypothesis; ``log_likelihood`` is the
-    logarithm of a density, or of a probability for the ratings 0 and 1. A user's column that has
-    the name of an added column is renamed: ``rank`` becomes ``rank_given``.
+    ``belief_after`` are the learner's belief in the truth before and after the datum; for guesses
+    and ratings, the belief in the guessed or rated hypothesis. ``entropy`` and ``entropy_after``
+    are the entropies of the whole belief, and ``information_gain`` is the Kullback-Leibler
+    divergence of the later belief from the earlier one, all in nats. For ratings, ``probability``
+    is the model's rating before the error, and ``rank`` is that of the rated hypothesis;
+    ``log_likelihood`` is the logarithm of a density, or of a probability for the ratings 0 and 1. A
+    user's column that has the name of an added column is renamed: ``rank`` becomes ``rank_given``.
 
     Parameters
     ----------
@@ -203,8 +203,8 @@ def fit_group(
     method
         "laplace": a normal approximation for every person at every depth, corrected by importance
         sampling. "nuts": four chains of NumPyro's sampler (``pip install '.[people-groups]'``),
-        which take several times as long. With ratings, or free parameters of the learner in mind,
-        NUTS is slower by a further factor of ten.
+        which take several times as long. With ratings, or free parameters of the "learner in mind"
+        (see `Family`), NUTS is slower by a further factor of ten.
     rng
         Anything that `numpy.random.default_rng` accepts.
     num_draws

@@ -338,7 +338,10 @@ def _cells(column: pd.Series) -> Any:
 
 
 def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Positions]]:
-    """Return the units by first row, and the rows of each; without `by`, no units and all rows."""
+    """Return the units in order of appearance, and the rows of each unit.
+
+    If `by` is None, there are no units, and all rows form one group.
+    """
     if by is None:
         return [], [np.arange(len(table))]
     columns = table.frame.columns

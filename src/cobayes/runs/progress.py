@@ -156,7 +156,10 @@ def state_of(ledger: Ledger, status: str, num_workers: int) -> RunState:
 
 
 def joined(states: Sequence[RunState]) -> RunState:
-    """Return several runs as one, in the first run's parent folder; a single run stays as it is."""
+    """Return several states as one, whose folder is the parent of the first run's folder.
+
+    A single state is returned as it is.
+    """
     if len(states) == 1:
         return states[0]
     found = {state.status for state in states}

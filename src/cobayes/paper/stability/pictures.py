@@ -61,7 +61,7 @@ def four_panels(found: Found, seed: int) -> Figures:
     _ray_key(a, loc="lower left", ncols=2)
     for ax in (b, d):  # the points fill these panels, so the legends stand above them
         ax.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
-    # The legend shows two of the directions' lines; the other shades lie between them.
+    # Of the directions the legend shows the closest and the farthest; other shades lie between.
     away = spherical_coordinates(random_directions(seed))[:, 0]
     *lines, line = c.get_lines()
     lines.sort(key=lambda each: away[int(str(each.get_label()).removeprefix("ray ")) - 1])
@@ -71,7 +71,7 @@ def four_panels(found: Found, seed: int) -> Figures:
 
 
 def disc_grid(found: Found, _: int) -> Figures:
-    """Return the picture of Figure S2: for each case, success rates on a disc of learners."""
+    """Return the picture of Figure S2: for each case, success on a disc of learners' priors."""
     from matplotlib.figure import Figure
 
     matrices = list(dict.fromkeys(rates.case.matrix for rates in found))
@@ -146,7 +146,7 @@ def distance_grid(found: Found, _: int) -> Figures:
 
 
 def column_panels(found: Found, _: int) -> Figures:
-    """Return the panels of Figure 5: all perturbed columns, and those on the disc enlarged."""
+    """Return the panels of Figure 5: all perturbed columns, then the least perturbed, enlarged."""
     figures = {}
     for rates in found:
         for width, suffix in ((None, ""), (215.0, "-enlarged")):
