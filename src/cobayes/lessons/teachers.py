@@ -157,7 +157,7 @@ class Pair:
 
     def _greedy(self, data: Sequence[int] = ()) -> Array:
         """Return the beliefs in the truth in a lesson with `data` first, then greedy choices."""
-        # The planner chooses data by the learner's rule. Of its own rule it uses only the task.
+        # The planner chooses data by the learner's rule. Of `rule` it uses only the task.
         rule = self.learner if self.learner.task is self.task else BI(self.task)
         return self._taught_by(Planner(rule, self.hypothesis, self.prior, self.learner, data=data))
 

@@ -89,7 +89,7 @@ def random_matrix(rng: np.random.Generator, size: int) -> Array:
 
 
 def beliefs_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str, Estimate]:
-    """Estimate the mean belief and its sd, SCBI's minus BI's, averaged over matrices."""
+    """Estimate SCBI minus BI, for the mean and the sd of the belief, averaged over matrices."""
     found = {}
     for name in QUANTITIES:
         ahead = np.asarray(statistics[f"{name}_scbi"]) - np.asarray(statistics[f"{name}_bi"])
@@ -129,7 +129,7 @@ def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) ->
     sign
         1 if SCBI's value should be larger, -1 if smaller.
     place
-        The row of panels in Figure 3 that shows these numbers, "top" or "bottom".
+        The row of panels in Figure 3 that shows `beliefs`, "top" or "bottom".
     beliefs
         The numbers of `beliefs_table`.
     """

@@ -26,8 +26,8 @@ from cobayes.people.result import Fit, Progress, group_rows, teller
 WEAK, STRONG = 2.0, 10.0
 # A model is called the most frequent if its protected exceedance probability is at least this.
 CONVINCING = 0.95
-# PSIS-LOO fits a Pareto distribution to at most the largest fifth of the weights. The fit needs at
-# least five weights.
+# PSIS-LOO gives every draw a weight, and fits a Pareto distribution to at most the largest fifth of
+# the weights. The fit needs at least five weights.
 LEAST_DRAWS = 25
 # Models are tied if their log evidences for a person differ by less than this, the accuracy of the
 # optimiser.

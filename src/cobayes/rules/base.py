@@ -392,7 +392,7 @@ class Restricted(Rule):
         The matrix in the state, with all data.
     prior
         The data prior in the state. A datum is available if its prior is positive; the prior has
-        no other effect. A rule that uses the values overrides `Rule._restricted`.
+        no other effect. A rule that uses the prior's values overrides `Rule._restricted`.
     """
 
     name = ""  # so that `as_rule` cannot find this class by name

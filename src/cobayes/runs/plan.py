@@ -1,10 +1,11 @@
-"""The plan of a run: an experiment of named points, each divided into shards, and its identity.
+"""The plan of a run: an experiment of named points, each divided into shards.
 
 The plan fixes the size and the random numbers of every shard, so that neither the number of workers
-nor an interruption can change a result. The identity covers the plan, the versions of Python,
-NumPy, SciPy and cobayes, the code of cobayes's numerical packages, and the code that the shard
-function uses. It does not cover comments, docstrings, data files, other installed packages, or the
-commands, plots, reports and browser pages of cobayes.
+nor an interruption can change a result. A run can be continued only while its identity is the same.
+The identity covers the plan, the versions of Python, NumPy, SciPy and cobayes, the code of
+cobayes's numerical packages, and the code that the shard function uses. It does not cover comments,
+docstrings, data files, other installed packages, or the commands, plots, reports and browser pages
+of cobayes.
 """
 
 from __future__ import annotations
@@ -363,7 +364,7 @@ def _imported(package: str, statements: list[ast.stmt]) -> set[str]:
 def _text(value: Any, names: dict[str, Any]) -> str:
     """Return a value as text; a function as its instructions, defaults and global values.
 
-    An entry of `names` is removed when it is added to the text, so that it is added once.
+    A global value is removed from `names` when it is added to the text, so that it is added once.
     """
     if isinstance(value, FunctionType):
         defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())

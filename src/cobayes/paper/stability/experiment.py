@@ -38,8 +38,9 @@ PROMISES: dict[Distance, tuple[str, str]] = {
 }
 """For each distance, the column with Conjecture 5.3's lower bound, and the distance's name."""
 
-# Seconds per round and learner, by the number of hypotheses; and the number of rounds of a lesson
-# multiplied by the rate of convergence. Measured on one core; used only for the size of shards.
+# Seconds per round and learner, by the number of hypotheses. The number of rounds of a lesson
+# is `_ROUNDS_TIMES_RATE` / rate of convergence. Measured on one core; used only for the size of
+# shards.
 _SECONDS_PER_ROUND = {3: 5.6e-8, 4: 1e-7}
 _ROUNDS_TIMES_RATE = 12.5
 _SHARD_SECONDS = 3.0
@@ -213,11 +214,12 @@ def _case_rates(context: Context, case: Case, point: PointResult) -> CaseRates:
 
 
 def fit_rays(rates: CaseRates) -> pd.DataFrame:
-    """Fit a straight line and a parabola to the success rates on every ray.
+    """Fit a line and a parabola to the success rates on every ray from the teacher's prior.
 
-    Both curves pass through the centre and are fitted by least squares. The parabola is
-    ``s(d) = s(0) - a d + b d**2``. The bend is the parabola's largest distance from its chord,
-    ``b D**2 / 4`` for a ray of length D. Rays with fewer than `FEWEST_ON_RAY` learners are omitted.
+    Both curves pass through the success rate at this prior and are fitted by least squares. At
+    distance d from it the parabola is ``s(d) = s(0) - a d + b d**2``. The bend is the parabola's
+    largest distance from its chord, ``b D**2 / 4`` for a ray of length D. Rays with fewer than
+    `FEWEST_ON_RAY` learners are omitted.
 
     Returns
     -------
@@ -256,7 +258,7 @@ def fit_cones(found: Sequence[CaseRates]) -> pd.DataFrame:
     DataFrame
         A row per case: its title; the speeds along the "slow" and the "fast" axis, their "ratio"
         and "log_ratio_stderr"; "angle", the angle of the two axes in degrees, and "angle_stderr";
-        "off_curve", the angle in degrees between the slow axis and the curve of equal divergence;
+        "off_curve", the angle in degrees between the slow axis and `cases.equal_divergence_curve`;
         "r_squared", the share of the variation that the fit explains.
     """
     import pandas as pd
@@ -331,7 +333,8 @@ def deviance_limit(count: int) -> float:
 def used_share(learners: pd.DataFrame, distance: Distance) -> tuple[pd.Series, pd.Series]:
     """Return failure rate / Conjecture 5.3's bound on it, and the standard error of this ratio.
 
-    The failure rate is 1 - `success_high`. Both are NaN at the centre, where the bound is zero.
+    The failure rate is 1 - `success_high`. Both results are NaN at the teacher's prior, where the
+    bound is zero.
     """
     allowed = 1.0 - learners[PROMISES[distance][0]]
     allowed = allowed.where(allowed > 0.0)
@@ -358,7 +361,7 @@ def _waves(angle: Array) -> Array:
 
 
 def _curve_angle(own: Array, target: Array) -> float:
-    """Return the angle of the direction in which the divergence from the target is constant."""
+    """Return the angle at which `cases.equal_divergence_curve` passes through `own`."""
     # The gradient of `normalized_divergence` at the own column.
     gradient = 1.0 / (target * (own / target).sum()) - 1.0 / (len(own) * own)
     x, y = plane_basis(len(own)) @ gradient
