@@ -39,10 +39,10 @@ struct Responses {
   int n = 0, m = 0;
   bool has_labels = false;
   const double *table = nullptr, *logs = nullptr;  // A and its logarithms, (n, m)
-  bool table_underflows = false;                   // positive entries may be zero or denormal in A; their logarithms are finite
+  bool table_underflows = false;                   // positive entries may have underflowed in `table`, but not in `logs`
   Grid row, column, row_label, column_label;
   Array<int> own;           // by lesson: position of its table in `own_logs`, or -1
-  Array<double> own_logs;   // tables of log T(d | h), (tables, n, m); `column` then has the logarithms of their column sums
+  Array<double> own_logs;   // tables of log T(d | h), (tables, n, m); for lessons with a table `column` has the logarithms of column sums
   Array<double> error;      // by lesson: estimated relative error
   Array<int> iterations;
 
@@ -159,8 +159,7 @@ class Recursion final : public Rule {
       is_fine[lane] = true;
       for (int i = 0; i < n; ++i) p[i * W + lane] = gone(k, i) ? 0.0 : prior[i];
       for (int j = 0; j < m; ++j) theta[j * W + lane] = beliefs.number(k, j);
-      // If zeros exclude every hypothesis with a larger belief, the posterior depends on beliefs below 2^-512. A lesson with such a belief
-      // needs logarithms.
+      // In a table with zeros, a lesson with a belief below 2^-512 needs logarithms: a datum may exclude all larger beliefs.
       for (int j = 0; j < m && spec.depth > 0; ++j) is_fine[lane] &= beliefs.shift.at(k)[j * W] == 0.0 || !has_zeros;
     }
     for (int i = 0; i < n * W; ++i) x[i] = p[i] > 0.0 ? most[i / W] : 0.0;
@@ -270,7 +269,7 @@ class Cooperation final : public Rule {
       }
     }
     scaler.solve(gone.sets ? sets.get() : nullptr, gone.words);
-    // Beliefs with a shift were taken as zero, which is wrong beside a data prior that is about as small.
+    // Beliefs with a shift (below 2^-512) were taken as zero. This is wrong if an entry of the data prior is about as small.
     for (int a = 0; a < count && !labels && p.least_row_sum < LEAST_ROW_SUM; ++a)
       for (int j = 0; j < p.m; ++j)
         if (beliefs.shift.at(asked[a])[j * W] > 0.0) s.error[a] = __builtin_inf();

@@ -230,8 +230,8 @@ def _not_additive(table: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArr
     The terms a and b minimise the sum of (table_ij - a_i - b_j)^2 over the known entries; every row
     and column has a known entry. After a is eliminated, the normal equations are
     (D - K' R^-1 K) b = c. K is `known` as zeros and ones. The diagonal matrix D has the column sums
-    of K, and the diagonal matrix R the row sums of K. c has the column
-    sums of the table after the mean of each row's known entries is subtracted from them.
+    of K, and the diagonal matrix R the row sums of K. c has the column sums of the centred table:
+    each row's known entries minus their mean.
     """
     table, share = np.where(known, table, 0.0), known / known.sum(axis=1, keepdims=True)
     centred = np.where(known, table - (share * table).sum(axis=1, keepdims=True), 0.0)

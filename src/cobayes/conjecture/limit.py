@@ -39,8 +39,7 @@ class LimitSlope(Result):
     Parameters
     ----------
     value
-        Estimate of a lower bound on (failure rate) / (its upper bound by Conjecture 5.3 with the L1
-        distance).
+        Estimate of a lower bound on the ratio of the failure rate to Conjecture 5.3's bound in L1.
     stderr
         The standard error of the estimate.
 
@@ -249,8 +248,8 @@ class _Sequences:
 def children(rule: SCBI, log_beliefs: Array, ratios: Array) -> tuple[Array, Array]:
     """Return the log-posteriors after every datum, and their derivatives, (k, n, m) each.
 
-    Let x be the derivative of the belief's logarithm, S the scaled matrix, and b the derivative of
-    the logarithm of the column factors. Since the rows of S sum to one,
+    Let x be the derivative of the belief's logarithm as the prior changes, S the scaled matrix, and
+    b the derivative of the logarithm of the column factors. Since the rows of S sum to one,
     ``d log S_ij = b_j - (S b)_i``. The column sums give ``b - A' S b = x``, where A is the
     likelihood at the belief and A' its transpose. Nothing is divided by a belief, which may be
     tiny.

@@ -1,10 +1,11 @@
 """The model of a person: beliefs of the learner in mind, and responses, with exact derivatives.
 
 The *learner in mind* is the learner whom a teacher imagines or, if the person is a learner, the
-person. Axes: situations (b), data (n), hypotheses (m), responses (t), options of a response (k) and
-free parameters (p). A *jet* is an array with a leading axis of length 1 + q: the value, then its
-derivatives with respect to the q free parameters that change the learner in mind. If a logarithm is
-minus infinity, its derivatives are zero.
+person. A *situation* is a problem together with the data shown so far. Axes: situations (b), data
+(n), hypotheses (m), responses (t), options of a response (k) and free parameters (p). A *jet* is an
+array with a leading axis of length 1 + q: the value, then its derivatives with respect to the q
+free parameters that change the learner in mind. If a logarithm is minus infinity, its derivatives
+are zero.
 """
 
 from __future__ import annotations
@@ -248,8 +249,8 @@ def score_options(
     possible = np.isfinite(utility[0]) & available
     utility[:, ~possible] = 0.0
     # If the learner in mind has excluded the truth, all data that are possible under the truth have
-    # equal utility; without such data, all available data have. Learners guess uniformly after a
-    # datum that is impossible under every hypothesis with a positive belief.
+    # equal utility. Without such data, all available data have equal utility. Learners guess
+    # uniformly after a datum that is impossible under every hypothesis with a positive belief.
     excluded = ~possible.any(axis=1)
     possible[excluded] = allowed[excluded]
     even = available / available.sum(axis=1, keepdims=True)

@@ -276,6 +276,6 @@ def task_from_settings(name: str, settings: dict[str, Any]) -> Task:
         raise CobayesError(
             f"there is no task called {own_name!r}.", "define or import its class before loading."
         )
-    # A notebook may define a class twice. The last definition is taken, if possible in `module`.
+    # A notebook may define a class twice. The last definition is taken, preferably one in `module`.
     found.sort(key=lambda kind: kind.__module__ == module)
     return found[-1].from_settings(settings)

@@ -76,9 +76,10 @@ def rate_of_convergence(
 
     Notes
     -----
-    Theorems 3.2 and 3.6: R(M; h) is the smallest KL divergence of column h from another column,
-    of the column-normalised matrix for BI and of M-sharp for SCBI; see `m_sharp`. With data prior p
-    SCBI's rate is ``min_j log(sum_i p_i z_ij) - sum_i p_i log(z_ij)``, ``z_ij = M_ij / M_ih``.
+    Theorems 3.2 and 3.6: R(M; h) is the smallest KL divergence of column h from another column. For
+    BI they are columns of the column-normalised matrix, for SCBI of M-sharp; see `m_sharp`.
+    With data prior p SCBI's rate is ``min_j log(sum_i p_i z_ij) - sum_i p_i log(z_ij)``, where
+    ``z_ij = M_ij / M_ih``.
 
     Examples
     --------
