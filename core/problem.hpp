@@ -80,7 +80,10 @@ struct Problem {
       : n(n), m(m), tolerance(tolerance), has_zeros(scan.has_zeros), matrix(given) {
     if (sums) row_sums.append(sums, n);
     for (int i = 0; i < n; ++i) total += row_sum(i);
-    for (int i = 0; sums && i < n; ++i) has_zeros |= sums[i] == 0.0, least_row_sum = sums[i] > 0.0 ? smaller(least_row_sum, sums[i]) : least_row_sum;
+    for (int i = 0; sums && i < n; ++i) {
+      has_zeros |= sums[i] == 0.0;
+      if (sums[i] > 0.0) least_row_sum = smaller(least_row_sum, sums[i]);
+    }
     is_extreme = least_row_sum < SMALLEST;
     row_unit.assign(n, 0), column_unit.assign(m, 0);
     if (!(scan.low >= SMALLEST && scan.high <= LARGEST)) balance();
