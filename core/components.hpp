@@ -1,8 +1,8 @@
 // Scaling tables with zeros: every component (zeros.hpp) is a separate problem. Its sums are divided by its largest column sum, so
 // that components with tiny beliefs are as accurate as others.
 //
-// Components with the same number of columns, at most 32, are solved side by side, one per lane, by Newton's method. solver.hpp solves
-// larger components, the components of an extreme table (`is_extreme`), and a table that is one component.
+// Components with the same number of columns, at most 32, are solved side by side, one per lane, by Newton's method, or alone by careful.hpp
+// if this fails. solver.hpp solves larger components, the components of an extreme table (`is_extreme`), and a table that is one component.
 #pragma once
 #include <cstdlib>
 

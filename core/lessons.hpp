@@ -218,8 +218,8 @@ class Follower {
     }
   }
 
-  // A belief with a shift has a factor of at most 2^-512 (beliefs.hpp) and is left out of the total, which is at least 2^-300. If mantissa
-  // times entry times column factor is at most MOST_SHIFTED, the belief adds less than 2^-60 of the total.
+  // A belief with a shift is below 2^-512 (beliefs.hpp) and is left out of the total, which is at least 2^-300. If its mantissa times entry
+  // times column factor is at most MOST_SHIFTED, this lowers the total by less than 2^-60 of it.
   static constexpr double MOST_SHIFTED = 0x1p150;
   bool shares = true, has_responded = false, has_shifts = false;
   Array<int> asked, same, slots;

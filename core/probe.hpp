@@ -10,9 +10,9 @@
 // change (Doeblin, as in sweeps.hpp). If this bound is within the tolerance, no step is needed.
 //
 // Lanczos' method starts with the difference of the indicators of two columns, h and f, scaled to equal norms. Its mean is subtracted.
-// Column f has the smallest J_fh among the columns whose sum is not negligible. The start needs a component along the slowest mode. The
-// indicator of h has one if this mode separates the columns around h from others. If h is coupled to two groups of columns that are not
-// coupled to each other, the mode is about zero at h, but not at f, which is in one of the groups.
+// Column f has the smallest J_fh among the columns whose sum is not negligible. The start must not be orthogonal to the
+// eigenvector of rho. The indicator of h may be: if h is coupled to two groups of columns that are not coupled to each other, the
+// eigenvector is about zero at h. It is then not zero at f, which is in one of the groups.
 #pragma once
 #include "problem.hpp"
 

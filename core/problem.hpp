@@ -70,7 +70,7 @@ struct Problem {
   double total = 0.0;                // of the row sums
   int max_iterations = 100000;
   bool has_zeros = false, is_representable = true;
-  bool is_extreme = false;           // an entry > 0 outside SMALLEST..LARGEST, or a row sum > 0 below SMALLEST; factors may overflow
+  bool is_extreme = false;           // a balanced entry > 0 outside SMALLEST..LARGEST, or a row sum > 0 below SMALLEST; factors may overflow
   const double* matrix;              // balanced, (n, m): the given table if it needs no balancing
   Array<double> transposed;          // (m, n)
   Array<double> row_sums;            // (n,); empty: ones

@@ -5,8 +5,9 @@
 
 namespace core::CORE_ISA {
 
-// Find problems in which the sum of one column, the certain column, is nearly the total. The other columns change the factors by at most
-// about WEAK_COUPLING times the tolerance. Problems with the same certain column share the solution of the first of them.
+// Find problems in which the sum of one column, the certain column, is so near the total that the other columns change the factors by at
+// most about WEAK_COUPLING times the tolerance. Set their column sums to the limit of certainty. Problems with the same certain column share
+// the solution of the first of them.
 inline void share_certain(const Problem& problem, Scalings& s) {
   constexpr double SURE = 0.99;  // the other columns are compared with the threshold only if the largest has this share of the total
   const int n = problem.n, m = problem.m;

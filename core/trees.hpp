@@ -158,8 +158,8 @@ class Teaching {
   const int64_t* num_rounds = nullptr;  // by lesson
 };
 
-// Show the two agents of each pair the same data, drawn from `plan.law`, until one of them is sure. Fill the last log-beliefs (count, m) of both;
-// return the number of pairs in which nobody was sure after `plan.max_rounds` rounds.
+// Show the two agents of each pair the same data, drawn from `plan.law`, for at least one round and until one of them is sure. Fill the
+// last log-beliefs (count, m) of both; return the number of pairs in which nobody was sure after `plan.max_rounds` rounds.
 inline int couple(const TeachingPlan& plan, Rule& teacher_rule, Rule& learner_rule, const double* learner_logs, uint64_t first, int count,
                   double* taught, double* believed) {
   Follower teacher(teacher_rule, false, count), learner(learner_rule, false, count);

@@ -16,7 +16,7 @@ from cobayes._output import html_table
 if TYPE_CHECKING:
     from cobayes.model import Model
 
-# Tolerance in log ratios (proportional columns, scaled matrices) and in probabilities (priors).
+# Tolerance of log ratios, to compare columns or matrices, and of probabilities, to compare priors.
 PROPORTIONAL_TOLERANCE = 1e-9
 
 Status = Literal["holds", "warning"]

@@ -39,7 +39,7 @@ class LimitSlope(Result):
     Parameters
     ----------
     value
-        Estimate of a lower bound on the ratio of the failure rate to Conjecture 5.3's bound in L1.
+        An estimated lower bound on (failure rate) / (bound of Conjecture 5.3, in L1).
     stderr
         The standard error of the estimate.
 
@@ -152,7 +152,7 @@ class _Sequences:
 
     While the two beliefs are nearly equal, the learner's is represented as ``taught * (1 + size *
     exp(scale) * ratio)``: `taught` is the teacher's belief, `size` the L1 size of the perturbation,
-    and the largest absolute value of `ratio` is one. Afterwards both beliefs are stored.
+    and `scale` makes the largest absolute value of `ratio` one. Afterwards both beliefs are stored.
 
     Parameters
     ----------

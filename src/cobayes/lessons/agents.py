@@ -276,7 +276,7 @@ class Teacher(Learner):
 
     @property
     def distribution(self) -> Array:
-        """The probabilities by which `choose` draws the next datum or takes the likeliest, (n,)."""
+        """The probabilities of the next datum, (n,), for `choose`."""
         found = self.distribution_over_data(self.hypothesis)
         if self.choice == "forward":
             is_forward: Any = self.rule.task.moves_forward(self.state, self.hypothesis)

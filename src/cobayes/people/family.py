@@ -183,7 +183,7 @@ class Family:
 
     @property
     def recursion(self) -> str:
-        """The name of the parameter that is the exponent of the teachers inside the recursion."""
+        """The name of the parameter that is the exponent of the imagined teachers."""
         return "inner_rationality" if self.is_teacher else "rationality"
 
     @property

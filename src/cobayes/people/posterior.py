@@ -181,7 +181,7 @@ def sample(
 
 
 def log_logistic(points: Array) -> Array:
-    """Return the log density of a flat prior on the logit scale: (..., p) gives (...)."""
+    """Return the log density, in logits, of parameters with flat priors: (..., p) gives (...)."""
     return (special.log_expit(points) + special.log_expit(-points)).sum(axis=-1)
 
 

@@ -161,7 +161,7 @@ class Fit:
 
     @property
     def log_likelihood(self) -> float:
-        """The log-likelihood, summed over units."""
+        """The log-likelihood of each unit at its best depth, summed over units."""
         return float(self.arrays.value.max(axis=1).sum())
 
     def likelihood(self, depth: float) -> Likelihood:

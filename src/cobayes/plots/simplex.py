@@ -111,7 +111,7 @@ def values_of(values: ArrayLike, num_points: int) -> NDArray[np.float64]:
     found = as_floats(values, copy=False, name="values")
     if found.shape != (num_points,):
         raise CobayesError(
-            f"{found.size} values were given for {num_points} points; expected one for each."
+            f"the values have the shape {found.shape}; expected ({num_points},), one per point."
         )
     return found
 

@@ -177,8 +177,8 @@ class Rule(ABC):
         )
         if not is_usable:
             raise CobayesError(
-                f"the data prior of {self.task!r} is {prior!r}; expected {model.num_data} numbers "
-                "that are not negative, at least one of them positive."
+                f"the data prior of {self.task!r} is {prior!r}; expected {model.num_data} finite "
+                "numbers that are not negative, at least one of them positive."
             )
         return self._remade(model) if prior is None else self._restricted(model, prior)
 

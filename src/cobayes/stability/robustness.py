@@ -180,7 +180,7 @@ def robustness(
         )
     if model.num_data < 2:
         raise CobayesError(
-            "the table has one datum, so that no belief ever changes and no lesson ends.",
+            "the table has one datum, so that a teacher has no choice.",
             "give at least two data.",
         )
     require_affordable(

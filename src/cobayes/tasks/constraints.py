@@ -117,7 +117,7 @@ class WithoutRepeats(Around):
         return prior / total if total > 0.0 else prior
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Return an upper bound on the rounds left: the unshown data that the hypothesis allows."""
+        """Return an upper bound: the number of unshown data that may still be shown."""
         shown, within = state
         model = self.task.matrix_at(within)
         is_new = np.ones(model.num_data, dtype=bool)
@@ -405,7 +405,7 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     if not (np.isfinite(found) & (found >= np.finfo(np.float64).tiny)).all():
         raise CobayesError(
             f"products of {size} entries are out of the range of float64.",
-            "divide every column by its largest entry first; this affects only literal='truth'.",
+            "divide every column by its largest entry; only rules with literal='truth' then change.",
         )
     kept = is_possible.any(axis=1)
     labels = [" + ".join(model.data[d] for d in row) for row in members[kept]]

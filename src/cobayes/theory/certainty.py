@@ -397,8 +397,10 @@ def mean_overshoot(shares: Array, steps: Array) -> float:
     ``E H**2 / (2 E H)``. On a lattice the excess varies with the level; the result is its mean over
     all levels. The walk below zero is computed on a grid; the probability of each step is divided
     between two grid points so that the mean step is kept.
-    The smallest mean step used is LEAST_DRIFT times the root-mean-square step: the overshoot hardly
-    depends on the mean step, and a smaller mean step needs a larger grid.
+    If the grid would need more than MOST_CELLS cells, the result is an upper bound, the mean square
+    of a step divided by twice its mean. The smallest mean step used is LEAST_DRIFT times the
+    root-mean-square step: the overshoot hardly depends on the mean step, and a smaller mean step
+    needs a larger grid.
 
     Parameters
     ----------
@@ -415,7 +417,7 @@ def mean_overshoot(shares: Array, steps: Array) -> float:
     width = math.sqrt(square) / CELLS
     # The grid ends where the walk arrives with a probability of about e^-40.
     size = math.ceil(max(20.0 * square / mean, -2.0 * steps.min()) / width) + 1
-    if size > MOST_CELLS:  # return an upper bound, the first term of Spitzer's identity
+    if size > MOST_CELLS:  # the first term of Spitzer's identity
         return square / (2.0 * mean)
     whole = np.floor(steps / width)
     kernels = [

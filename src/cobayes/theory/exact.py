@@ -3,7 +3,7 @@
 An "atom" is a possible belief of the learner after a round, with its probability. If the likelihood
 depends on the belief, as in SCBI, there is one atom for each sequence of data. If the likelihood
 does not depend on the belief, as in BI, the order of the data does not matter. There is then one
-atom for each vector of counts of the data.
+atom for each vector of counts of the data. Data with proportional rows count as one datum.
 """
 
 from __future__ import annotations

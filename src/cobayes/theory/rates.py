@@ -321,8 +321,9 @@ def _divergences(x: Array, y: Array, log_ratios: Array) -> Array:
 def _sharp_divergences(x: Array, y: Array, log_ratios: Array, shares: Array) -> Array:
     """Return KL(p, q) with q proportional to p y / x, for rows of x, y and data priors p.
 
-    With z = y / x and w = z / sum_i p_i z_i this is sum_i p_i g(w_i). `shares` is p up to a factor;
-    it is zero for data that the hypothesis of x excludes. For other data x may underflow to zero.
+    With z = y / x, w = z / sum_i p_i z_i and g(r) = r - 1 - log r, this is sum_i p_i g(w_i).
+    `shares` is p up to a factor; it is zero for data that the hypothesis of x excludes. For other
+    data x may underflow to zero.
     """
     p = shares / shares.sum(axis=1, keepdims=True)
     log_w = log_ratios - log_ratios.max(axis=1, keepdims=True)

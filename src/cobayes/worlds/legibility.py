@@ -124,8 +124,7 @@ def plan_walk(
     if is_cut:
         found = f"more than {beam_width} partial walks; only the likeliest were continued"
         warn_user(f"{found}: a better walk may exist, raise beam_width to find it.")
-    if best is None:
-        raise CobayesError("no walk to the goal was found.", "raise beam_width.")
+    assert best is not None  # every partial walk that was kept can still reach the goal
     planner = Planner(rule, column, prior, data=best[1])
     return run_lesson(planner, Learner(rule, prior), len(best[1]))
 

@@ -112,7 +112,7 @@ function weightSliders({ title, hint, names, values, onChange, floor = () => 0 }
   };
   function update(state) {
     const labels = names(state);
-    // The sliders are set only if the weights have changed.
+    // The sliders are set only if the labels or the weights have changed.
     if (known === labels && shown === values(state)) return;
     shown = values(state);
     current = probabilities(values(state), labels.length);

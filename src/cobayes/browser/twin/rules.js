@@ -23,8 +23,8 @@ export class Rule {
     this.dataPrior = normalize(dataPrior ?? new Array(this.numData).fill(1));
     /** @type {{logBelief: number[], dataPrior: number[], logs: number[][]} | null} */
     this.last = null;
-    // With zeros, data exclude hypotheses, so that lessons have few different beliefs. Responses are then cached, which
-    // is ten times as fast.
+    // Responses to tables with zeros are cached: where data exclude hypotheses, lessons often return to the same beliefs.
+    // On tables of zeros and ones this is ten times as fast.
     /** @type {Map<string, number[][]> | null} */
     this.known = matrix.some((row) => row.includes(0)) ? new Map() : null;
   }

@@ -244,7 +244,8 @@ function attachUnbelieved(matrix, logBelief, dataPrior, blocks, rowFactors, resu
 }
 
 /**
- * The component that receives a column of belief zero, among the components of the rows in which the column is positive.
+ * The component to which a column of belief zero is added: of the components with a row in which the column is positive,
+ * one in the last block, with the largest `reach`.
  * @type {(blocks: Block[], numRows: number, isAllowed: (i: number) => boolean) => Component | undefined}
  */
 function componentOfColumn(blocks, numRows, isAllowed) {
