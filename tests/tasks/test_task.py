@@ -149,7 +149,7 @@ class Odd(cb.tasks.Task):
             r"Odd.data_prior_at returns \[1, 1, 1\]; expected None or an array of 3 numbers",
         ),
         (Odd(prior=np.ones(2)), "expected None or an array of 3 numbers, one for each datum"),
-        (Odd(prior=np.array([1.0, -1.0, 1.0])), "expected 3 numbers that are not negative"),
+        (Odd(prior=np.array([1.0, -1.0, 1.0])), "expected 3 finite numbers that are not negative"),
         (Odd(start=[0]), "the states of Odd cannot be keys of a dict"),
     ],
 )

@@ -150,7 +150,7 @@ class AtomicMeasure:
         -----
         Psi(h)(mu): Definition 3.3 and Eq. (4) of the paper.
         """
-        own = in_every_round(as_rule(rule))
+        own = self._rule_of(rule)
         column = own.model.hypothesis_index(hypothesis)
         require_datum(own, column)
         is_excluded = self.log_beliefs[:, column] == -np.inf
@@ -194,7 +194,7 @@ class AtomicMeasure:
         distribution (the data prior if there are no zeros). With data from this distribution the
         belief is a martingale.
         """
-        own = in_every_round(as_rule(rule))
+        own = self._rule_of(rule)
         if isinstance(distribution, str) and distribution == "predictive":
             return self._split(own, _predictive_shares)
         if isinstance(distribution, str) and distribution == "even":
@@ -297,15 +297,20 @@ class AtomicMeasure:
             return self.hypotheses
         return tuple(str(position) for position in range(self.log_beliefs.shape[1]))
 
+    def _rule_of(self, rule: Rule | MatrixLike) -> Rule:
+        """Return the rule of all rounds; refuse a rule with another number of hypotheses."""
+        own, width = in_every_round(as_rule(rule)), self.log_beliefs.shape[1]
+        if own.model.num_hypotheses != width:
+            raise CobayesError(
+                f"the measure has {width} hypotheses, the rule {own.model.num_hypotheses}; "
+                "expected the same number."
+            )
+        return own
+
     def _split(self, rule: Rule, chances: Chances) -> AtomicMeasure:
         """Return the measure after one more datum, drawn with the probabilities `chances`."""
         num_atoms, width = self.log_beliefs.shape
         model = rule.model
-        if width != model.num_hypotheses:
-            raise CobayesError(
-                f"the measure has {width} hypotheses, the rule {model.num_hypotheses}; expected "
-                "the same number."
-            )
         labels = _joined_labels(self.hypotheses, model.hypotheses)
         if num_atoms * model.num_data * width > MOST_NUMBERS:
             raise CobayesError(
