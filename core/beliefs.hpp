@@ -1,7 +1,8 @@
 // Beliefs far below the range of float64: theta_j = mantissa_j * 2**(-512 shift_j), shift_j an integer >= 0. A belief
 // with a positive shift is below 2**-512 and is treated as zero in sums. Python passes and receives logarithms.
 //
-// The numbers of W lessons are adjacent in memory, so that vectors of lessons can be loaded.
+// For each hypothesis, the values of W consecutive lessons are adjacent in memory, so that vector instructions can load
+// them.
 #pragma once
 #include "numbers.hpp"
 

@@ -45,8 +45,8 @@ CORE_INLINE void uniforms(uint64_t seed, typename WordsOf<T>::type lesson, uint6
   even = unit_interval<T>(first), odd = unit_interval<T>(second);
 }
 
-// The natural logarithm of positive, finite, normal numbers, to 3 units in the last place (after fdlibm). Between the constructor
-// and `finish` the caller computes s = (f - 1) / (f + 1) with f = `fraction`; one division can serve several numbers.
+// The natural logarithm of positive, finite, normal numbers, to 3 units in the last place (after fdlibm). The caller computes
+// s = (f - 1) / (f + 1) with f = `fraction`, and passes s to `finish`. So a caller can compute several quotients by one division.
 template <class T>
 struct LogParts {
   T exponent, fraction;

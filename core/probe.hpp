@@ -11,8 +11,8 @@
 //
 // Lanczos' method starts with the difference of the indicators of two columns, h and f, scaled to equal norms. Its mean is subtracted.
 // Column f has the smallest J_fh among the columns whose sum is not negligible. The start must not be orthogonal to the
-// eigenvector of rho. The indicator of h may be: if h is coupled to two groups of columns that are not coupled to each other, the
-// eigenvector is about zero at h. It is then not zero at f, which is in one of the groups.
+// eigenvector of rho. The indicator of h alone may be orthogonal to it: if h is coupled to two groups of columns that are not
+// coupled to each other, the eigenvector is about zero at h. It is then not zero at f, which is in one of the groups.
 #pragma once
 #include "problem.hpp"
 
@@ -25,11 +25,11 @@ inline constexpr int MAX_PROBES = 10;        // steps of Lanczos' method
 inline constexpr double NOISE = 1e-14;       // rounding error of a sweep: about 50 units in the last place
 
 // The remaining error of the factors divided by their last change, if every sweep multiplies the change by `rate`: the geometric series
-// rate / (1 - rate), but at least 1, because the row factors are one step behind.
+// rate / (1 - rate), but at least 1, because the row factors are one step behind the column factors.
 template <class T>
 CORE_INLINE T left_after(T rate) { return larger(T{} + 1.0, rate / (1.0 - rate)); }
 
-// Probes solved problems, L side by side.
+// Estimates the errors of solved problems, L problems side by side.
 template <int L>
 class Probe : SideBySide<L> {
  public:
@@ -193,7 +193,7 @@ class Probe : SideBySide<L> {
   int n, m, largest[L];  // largest: by lane, the position in arrays (m, L) of the column with the largest sum
   Scalings* s = nullptr;
   double* rate = nullptr;     // by problem
-  Array<int> open, farthest;  // problems without a sufficient bound; by problem: column f
+  Array<int> open, farthest;  // open: problems without a sufficient bound; farthest: column f of each problem
   Array<double> q, before, w, c, weight, total, u, row, over_row;
   alignas(64) double a[MAX_PROBES][L], bb[MAX_PROBES][L];  // a_k, and the squares of b_k
 };

@@ -1,6 +1,6 @@
 // A table to be scaled to many sets of column sums: S_ij = u_i M_ij w_j c_j with row sums r_i and column sums c_j.
 //
-// If a table has extreme entries, its rows and columns are first divided by powers of two. This division is exact and does not change the
+// If a table has extreme entries, its rows and columns are first divided by powers of two. This balancing is exact and does not change the
 // scaled table. `Scalings` contains the problems (column sums c) and their solutions (factors u and w).
 #pragma once
 #include <atomic>
@@ -73,7 +73,7 @@ struct Problem {
   bool is_extreme = false;           // a balanced entry > 0 outside SMALLEST..LARGEST, or a row sum > 0 below SMALLEST; factors may overflow
   const double* matrix;              // balanced, (n, m): the given table if it needs no balancing
   Array<double> transposed;          // (m, n)
-  Array<double> row_sums;            // (n,); empty: ones
+  Array<double> row_sums;            // (n,); if empty, all are 1
   Array<int> row_unit, column_unit;  // exponents: given entry = balanced entry * 2**(row_unit_i + column_unit_j)
 
   Problem(const double* given, const TableScan& scan, const double* sums, int n, int m, double tolerance)

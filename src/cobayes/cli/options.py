@@ -68,7 +68,7 @@ def command(*examples: str) -> Decorator:
 
 
 class Value(click.ParamType):
-    """The type of an option; ``read("--rounds", "5")``, for instance, converts its text."""
+    """The type of an option whose text is converted by a call like ``read("--rounds", "5")``."""
 
     name = "value"
 

@@ -66,7 +66,7 @@ def width() -> int | None:
 
 
 def paint(text: str, *, err: bool = False, **style: Any) -> str:
-    """Return a text in colour or bold if stdout, or with `err` stderr, shows colours."""
+    """Return a text in colour or bold if stdout shows colours; with `err`, stderr decides."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     is_plain = is_plain or not (sys.stderr if err else sys.stdout).isatty()
     return text if is_plain else click.style(text, **style)

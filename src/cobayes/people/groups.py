@@ -51,8 +51,8 @@ FACTORS = (1.0 / 3.0, 1.0, 3.0)
 # Step of the finite differences for second derivatives of the group's log density: large enough
 # that rounding in single precision does not matter, and small relative to standard deviations.
 STEP = 0.05
-# Lower bound on the curvatures of the group's negative log density, well below the curvature of the
-# prior at its mode, 1/2.
+# Lower bound on the curvatures of the group's negative log density. It is well below 1/2, the
+# curvature of the prior at its mode.
 LEAST_PRECISION = 0.1
 
 

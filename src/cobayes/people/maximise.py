@@ -39,7 +39,7 @@ class Maximum(NamedTuple):
     Attributes
     ----------
     parameters : ndarray
-        (units, free).
+        (units, free): the values of the free parameters.
     value : ndarray
         (units,): log-likelihoods; minus infinity if a response has probability zero.
     information : ndarray

@@ -164,7 +164,7 @@ def sample(
     Returns
     -------
     draws, effective : ndarray
-        As in `draw_parameters`, but the draws are points of `log_density`.
+        As in `draw_parameters`, but the draws are points for `log_density`.
     """
     for per_draw, power in STAGES:
         count = max(100, per_draw * num_draws)

@@ -270,8 +270,8 @@ def compare_rates(
 
     Notes
     -----
-    Section 4.1. P is the probability that the mean over h of R^s(M; h) is at least that of
-    R^b(M; h); E is the expectation of the difference.
+    Section 4.1. Let R^s and R^b be the rates of SCBI and BI. P is the probability that the mean
+    over h of R^s(M; h) is at least that of R^b(M; h); E is the expectation of the difference.
 
     Examples
     --------

@@ -4,7 +4,7 @@ import { Learner, Teacher } from "../twin/lessons.js";
 import { Random } from "../twin/random.js";
 import { makeRule, toLogs } from "../twin/rules.js";
 
-/** Weight of the uniform distribution that each response mixes into the teacher's estimate, so that no response excludes a hypothesis. */
+/** Share of the uniform distribution mixed into the teacher's estimate of the person's belief; no response then excludes a hypothesis. */
 const DOUBT = 0.02;
 
 const DEFAULTS = {

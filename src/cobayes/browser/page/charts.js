@@ -61,7 +61,7 @@ export function lineChart(options) {
           ...endOfSlope(values[0], slope, xMax, yMax, x, y),
         }),
       );
-  // Curves that coincide can all be seen. SCBI's solid curve, the last series, is drawn first, below the dashed ones, and each
+  // To keep curves that coincide visible, SCBI's solid curve, the last series, is drawn first, below the dashed ones, and each
   // dot is smaller than the dot below it.
   for (const { values, color, dash, isFaint, r } of series.map((one, k) => ({ ...one, r: 3 + k })).reverse()) {
     root.append(

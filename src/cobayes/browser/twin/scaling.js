@@ -1,5 +1,5 @@
 /**
- * The scaling of SCBI: row sums in proportion to a data prior, column sums in proportion to the belief.
+ * The scaling of SCBI: row sums in proportion to a data prior, column sums in proportion to the belief theta.
  *
  * The scaled matrix is S[i][j] = r_i M[i][j] e^{v_j} theta_j / den_i with den_i = sum_k M[i][k] e^{v_k} theta_k:
  * the row sums r_i are exact by construction, theta enters only as a weight, and Newton's method finds v. Columns whose
@@ -244,8 +244,8 @@ function attachUnbelieved(matrix, logBelief, dataPrior, blocks, rowFactors, resu
 }
 
 /**
- * The component to which a column of belief zero is added: of the components with a row in which the column is positive,
- * one in the last block, with the largest `reach`.
+ * The component to which a column of belief zero is added: one with a row in which the column is positive. Of several,
+ * one in a later block is preferred, then one with a larger `reach` (blocks.js).
  * @type {(blocks: Block[], numRows: number, isAllowed: (i: number) => boolean) => Component | undefined}
  */
 function componentOfColumn(blocks, numRows, isAllowed) {

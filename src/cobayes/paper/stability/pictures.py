@@ -61,7 +61,7 @@ def four_panels(found: Found, seed: int) -> Figures:
     _ray_key(a, loc="lower left", ncols=2)
     for ax in (b, d):  # the points fill these panels, so the legends stand above them
         ax.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
-    # Of the directions the legend shows the closest and the farthest; other shades lie between.
+    # The legend shows only the directions closest to and farthest from h; other shades lie between.
     away = spherical_coordinates(random_directions(seed))[:, 0]
     *lines, line = c.get_lines()
     lines.sort(key=lambda each: away[int(str(each.get_label()).removeprefix("ray ")) - 1])
@@ -235,8 +235,9 @@ def _draw_learners(ax: Axes, places: Any, values: Array, size: float | None) -> 
 def _draw_columns(rates: CaseRates, ax: Axes, *, width: float | None = None) -> None:
     """Draw the perturbed columns of a case in the triangle of distributions over data.
 
-    If `width` is given, only the columns within the disc's radius are drawn, with their own colour
-    scale. The size of the dots then suits a disc that is `width` typographic points wide.
+    If `width` is given, only the columns in a disc around the unperturbed column are drawn, with
+    their own colour scale. The size of the dots then suits a disc that is `width` typographic
+    points wide.
     """
     learners, case = rates.learners, rates.case
     is_disc = learners.kind.isin((DISC, CENTRE)).to_numpy()
