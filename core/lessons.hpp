@@ -38,7 +38,7 @@ class Follower {
   void keep_first(int last, int k) { beliefs.mantissa.copy(last, k), beliefs.shift.copy(last, k), count = last; }
 
   // Compute the response to every belief, once for equal beliefs. Later rounds search for equal beliefs if fewer than a quarter of this
-  // round's beliefs were distinct, or if responses have component labels: zeros and unavailable data make many beliefs equal.
+  // round's beliefs were distinct. SCBI always searches if the table has zeros or data can become unavailable: then many beliefs are equal.
   void respond(const Word* shown) {
     if (has_responded && !rule.depends_on_belief() && !drops_shown) return;
     if (shares) {
@@ -219,7 +219,7 @@ class Follower {
   }
 
   // A belief with a shift is below 2^-512 (beliefs.hpp) and is left out of the total, which is at least 2^-300. If its mantissa times entry
-  // times column factor is at most MOST_SHIFTED, this lowers the total by less than 2^-60 of it.
+  // times column factor is at most MOST_SHIFTED, the total loses less than 2^-60 of its value.
   static constexpr double MOST_SHIFTED = 0x1p150;
   bool shares = true, has_responded = false, has_shifts = false;
   Array<int> asked, same, slots;

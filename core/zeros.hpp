@@ -1,7 +1,8 @@
 // Tables with zeros: find the entries that survive. A positive entry survives if it stays positive in the limit of alternating
 // normalisation. Which entries survive depends only on the pattern of zeros and on the sums.
 //
-// Rows and columns fall into blocks b = (I_b, J_b), each with one ratio lambda_b = c(J_b) / r(I_b). The blocks are found by maximum flow.
+// Rows and columns fall into blocks b = (I_b, J_b). The ratio of a block, lambda_b = c(J_b) / r(I_b), is the total of its column sums
+// divided by the total of its row sums. The blocks are found by maximum flow.
 // Start with all rows I and columns J, and lambda = c(J) / r(I). Column j sends its sum c_j along positive entries to rows; row i
 // has the capacity lambda r_i.
 //   - If all mass can be sent, (I, J) is a block.
@@ -21,15 +22,15 @@
 
 namespace core::CORE_ISA {
 
-inline constexpr double TIE = 1e-11;  // relative; above the rounding errors of sums; results change by up to TIE (n + m), see above
-inline constexpr double NEGLIGIBLE = 1e-290;  // relative to the total; smaller column sums become zero, so TIE * flow is a normal number
+inline constexpr double TIE = 1e-11;  // smaller relative differences, such as the rounding errors of sums, count as ties; see above
+inline constexpr double NEGLIGIBLE = 1e-290;  // column sums below this share of the total become zero, so TIE * sum is a normal number
 
 // The components. Rows that are positive in the same columns form a kind. The label of a kind or of a column is the number of its
 // component, -1 for none. An entry survives if it is positive and its row and column have the same label, not -1.
 struct Components {
   int size = 0, num_blocks = 0;
   Array<int> kind_label, column_label;
-  Array<int> block;      // by component, numbered from the highest ratio to the lowest
+  Array<int> block;      // by component: the number of its block, counted from the highest ratio to the lowest
   Array<int> reached;    // by component: the number of columns that can be reached from it in the residual graph
   Array<double> ratio;   // by component: the factor by which the sums of its rows are multiplied in the limit
   Array<double> mass;    // by column: its sum; 1 for some columns with the sum zero (see `find`)

@@ -50,7 +50,7 @@ def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tup
     tail = 0.5 * (1.0 - confidence)
     failures = trials - successes
     low = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1.0, tail))
-    # One minus the lower end for the failures: SciPy computes a tiny lower end accurately.
+    # One minus the lower end for the failures, which SciPy computes accurately even if it is tiny.
     high = 1.0 if failures == 0 else 1.0 - float(betaincinv(failures, successes + 1.0, tail))
     return low, high
 

@@ -46,7 +46,7 @@ def check(given: Given) -> int:
     if two success rates, estimated from lessons and from coupled pairs of teacher and learner, lie
     at least six standard errors below the conjectured bound, even if unfinished lessons count as
     successes. It is proved if an enclosure of the success rate, or the witness (a sequence of data)
-    in the file, shows that the success rate lies below the bound. A certificate of small
+    in the file, shows that the success rate lies below the bound. A counter-example for all small
     perturbations is confirmed if, in the limit of zero distance, the ratio of the failure rate to
     its conjectured upper bound, d / theta(h), exceeds one by at least six standard errors.
     """

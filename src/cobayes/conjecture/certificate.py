@@ -337,7 +337,7 @@ class CertificateCheck(Result):
 
     @property
     def standard_errors(self) -> dict[str, float]:
-        """For each estimate, how many standard errors its `upper` is below the conjectured rate."""
+        """For each estimate, by how many standard errors `upper` is below the conjectured rate."""
         bound, rates = self.conjectured_success, (self.lessons, self.coupled)
         return {rate.method: (bound - rate.upper) / rate.stderr for rate in rates}
 

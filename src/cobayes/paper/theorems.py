@@ -47,8 +47,8 @@ SETTLED = 1.0 - 1e-5
 MIXTURE_MATRIX, MIXTURE_ROUNDS = "M_3", 10_000
 _LESSONS_PER_SHARD, _LEARNERS_PER_SHARD = 200, 2048
 
-# Largest accepted errors: of a slope, relative to the theorem's rate; of a share of learners; of an
-# identity in double precision.
+# Largest accepted errors of a slope (as a share of the theorem's rate), of a share of learners, and
+# of an identity in double precision.
 _RATE_LIMIT, _SHARE_LIMIT, _ROUNDING = 0.05, 0.05, 1e-9
 # Our readings of the theorems' words for finitely many rounds. "In probability": at least this
 # share of lessons ends with certainty of the truth. "Almost never": for at least this share of

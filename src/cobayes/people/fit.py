@@ -57,7 +57,7 @@ def score(
     and ratings, the belief in the guessed or rated hypothesis. ``entropy`` and ``entropy_after``
     are the entropies of the whole belief, and ``information_gain`` is the Kullback-Leibler
     divergence of the later belief from the earlier one, all in nats. For ratings, ``probability``
-    is the model's rating before the error, and ``rank`` is that of the rated hypothesis;
+    is the model's rating without noise, and ``rank`` is that of the rated hypothesis;
     ``log_likelihood`` is the logarithm of a density, or of a probability for the ratings 0 and 1. A
     user's column that has the name of an added column is renamed: ``rank`` becomes ``rank_given``.
 

@@ -59,7 +59,7 @@ def simulate(
     num_people
         The number of people, if the parameters are a mapping or a pooled fit.
     family
-        The family, which sets features, the literal learner, `other` and the kind of response. A
+        The family, which sets `features`, `literal`, `other` and `response` (see `Family`). A
         parameter that is not given has the family's fixed value. If it is free in the family, it
         has a neutral value: lapse and weights 0, noise 0.1, depth and all other parameters 1.
     rng

@@ -242,8 +242,8 @@ def judge_agreement(
         Unit of the limit, with a space before it if one is needed.
     chi_square
         The χ² statistic and its degrees of freedom; needed if the values depend on each other, as
-        shares of one total do (default: the sum of ((value - expected) / stderr)² and the number of
-        values, for independent values).
+        shares of one total do. The default is for independent values: the sum of
+        ((value - expected) / stderr)² and the number of values.
     **texts
         See `judge_interval`.
 

@@ -277,10 +277,11 @@ def function_digest(function: Any) -> str:
     """Return a digest of the code that a function uses, without comments and docstrings.
 
     The digest covers those top-level statements of the function's module that bind or may change a
-    name on which the function depends, and the imported modules that lie in the same package or
-    beside the script. For an interactively defined function, the digest covers the instructions and
-    defaults of this function and of the functions that it names. It also covers the numbers, texts,
-    lists, tuples, dicts, sets and arrays that they name, but no modules, classes or other objects.
+    name on which the function depends, and the imported modules that lie in the same package or, if
+    the module is a script, in its folder. For an interactively defined function, the digest covers
+    the instructions and defaults of this function and of the functions that it names. It also
+    covers the numbers, texts, lists, tuples, dicts, sets and arrays that these functions name, but
+    no modules, classes or other objects.
 
     Parameters
     ----------

@@ -53,7 +53,8 @@ class ScalingResult:
         The factors of the rows and of the columns. A column with sum zero has the factor zero.
     row_sums, column_sums : ndarray
         The sums to which the matrix was scaled: the requested ones, with equal totals. If the
-        requested sums are infeasible, `row_sums` are the row sums of the limit.
+        requested sums are infeasible, `row_sums` are those of the limit of alternating
+        normalisation.
     status : str or ndarray
         "exact": the matrix has the requested sums and no positive entry vanishes. "limit": it has
         the requested sums, but some positive entries vanish. "infeasible": no matrix with these

@@ -282,7 +282,7 @@ def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[
     # `upper`: an upper bound on the rate of any data prior.
     bound = upper = np.inf
     for _ in range(MAX_CUTS):
-        # Add cuts for the pairs (h, j) whose divergence the linear programme overestimates.
+        # Add cuts for the pairs (h, j) whose f_hj(p) the linear programme overestimates.
         for owner, terms in enumerate(pattern.tangents(share)):
             new = terms.T[share @ terms < levels[owner]]
             cuts.extend(new)

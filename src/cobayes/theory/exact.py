@@ -214,7 +214,8 @@ def moments_on_task(
         require_affordable(
             f"round {k + 1} of {num_rounds} with about {growth * len(atoms):.3g} beliefs",
             "take fewer rounds, or use cobayes.simulate.",
-            seconds=ATOM_SECONDS * growth * len(atoms) * num_threads(),  # the check divides by this
+            # The check divides by the number of threads, but this loop runs in one thread.
+            seconds=ATOM_SECONDS * growth * len(atoms) * num_threads(),
             num_bytes=(ATOM_BYTES + 32.0 * len(log_prior)) * growth * len(atoms),
         )
         after: dict[tuple[State, bytes], tuple[Array, float]] = {}

@@ -133,9 +133,9 @@ class GridWorld(World):
         discount
             gamma in the paper.
         width
-            The number of columns. The paper draws 3 rows of 7 squares, with a blue area of 2 x 5,
-            but writes "3 x 5". With 5 and with 7 columns, the matrices near the start differ only
-            by the scaling of columns: the paper's results do not depend on the width.
+            The number of columns. The paper draws 3 rows of 7 squares, but writes "3 x 5". With 5
+            and with 7 columns, the matrices near the start differ only by the scaling of columns:
+            the paper's results do not depend on the width.
         """
         return cls.with_goals_on_top(width, 3, 2, discount)
 

@@ -1,7 +1,7 @@
 """The cases of Section 5: a matrix, the teacher's prior, and the learners.
 
 A learner differs from the teacher's assumption in its prior, or in one column of its matrix.
-Distances are Euclidean. Points outside the open simplex are omitted and counted.
+Distances are Euclidean. Priors and columns outside the open simplex are omitted and counted.
 """
 
 from __future__ import annotations
