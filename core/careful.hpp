@@ -14,13 +14,13 @@ namespace core::CORE_ISA {
 
 inline constexpr double FARTHEST_STEP = 6.0;  // largest change of log w in a step; any value is safe, because steps are halved
 inline constexpr int MAX_HALVINGS = 40, MAX_CAREFUL_STEPS = 200;
-// A coupling is an entry of the chain P. Flows below 1e-18 of a sum have fewer than 14 exact digits in double-double (1e-32), so
+// A coupling is an entry of P (see the top). Flows below 1e-18 of a sum have fewer than 14 exact digits in double-double (1e-32), so
 // groups of columns that are coupled more weakly than WEAKEST_COUPLING are balanced separately. This is repeated for groups of groups,
 // each time with a limit that is smaller by the factor NEXT_LEVEL.
 inline constexpr double WEAKEST_COUPLING = 1e-18, NEXT_LEVEL = 1e-14;
-// Take a group that is coupled to the others by less than TIED_COUPLING. If the totals of its rows and of its columns agree up to
-// TIED_ROUNDING, it is balanced as if they were equal. Example: one row with the sum 1 and three columns with the sum 1/3 each. Without
-// this rule, the rounding error of 1/3 would be taken for a flow between groups.
+// A row belongs to the group in which its largest entry lies. Take a group that is coupled to the others by less than TIED_COUPLING. If
+// the totals of its rows and of its columns agree up to TIED_ROUNDING, it is balanced as if they were equal. Example: one row with the
+// sum 1 and three columns with the sum 1/3 each. Without this rule, the rounding error of 1/3 would be taken for a flow between groups.
 inline constexpr double TIED_COUPLING = 1e-4, TIED_ROUNDING = 16 * 0x1p-52;
 
 // A sum in double-double precision.

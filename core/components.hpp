@@ -19,8 +19,8 @@ struct LaneTable {
   Vec row_sum(int i) const { return load(row_sums + size_t(i) * NATIVE); }
 };
 
-// Problems on one table, with or without zeros, and their solutions: T_ij = row_i M_ij factor_j if row i and column j are in the same
-// component (`row_label` equals `column_label`), else 0.
+// Problems on one table, with or without zeros, and their solutions. The likelihood is row_i M_ij factor_j if row i and column j are in the
+// same component (`row_label` equals `column_label`), else 0.
 class Scaler {
  public:
   explicit Scaler(const Problem& problem) : p(problem) {}
@@ -154,7 +154,7 @@ class Scaler {
       const int k = int(queue[first] >> 58);
       group.clear();
       for (last = first; last < queue.size() && last < first + NATIVE && int(queue[last] >> 58) == k; ++last) group.push(int(queue[last] & 0xffffffff));
-      // For more than four columns, code compiled for their number is no faster.
+      // Code that is compiled for a fixed number of columns saves time only up to four columns.
       with_columns<4>(k, [&](auto columns) { solve_lanes<columns>(group.get(), int(group.size())); });
     }
   }

@@ -19,7 +19,7 @@ class Merger {
   size_t m_, num_merged_ = 0;
 };
 
-// The means and variances (rounds, m) in moments (rounds, 1 + 2 m).
+// Return means and variances, (rounds, m) each, from moments (rounds, 1 + 2 m).
 static std::pair<Out<double>, Out<double>> means_and_variances(const std::vector<double>& moments, size_t rounds, size_t m) {
   auto means = empty<double>({rounds, m}), variances = empty<double>({rounds, m});
   for (size_t k = 0; k < rounds; ++k)

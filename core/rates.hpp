@@ -12,8 +12,8 @@
 //   BI    (sum_i G_i u_i L_i / S_0 - sum_i G_i w_i L_i / S_1) / 2
 //   SCBI  log(sum_i u_i / w_i * sum_i w_i / u_i) / 2 - log n
 //
-// Each lane computes a different matrix. A batch has RATE_LANES streams of random numbers, so the rate of matrix k depends only on the
-// seed and on k.
+// Each lane computes a different matrix. A batch has RATE_LANES streams of random numbers on every processor, so the rate of matrix k
+// depends only on the seed and on k.
 #pragma once
 #include "core.hpp"
 #include "problem.hpp"
@@ -24,8 +24,8 @@ inline constexpr int RATE_LANES = 8;                        // streams per batch
 inline constexpr int RATE_ROUNDS = RATE_BATCH / RATE_LANES;  // matrices per stream and batch
 inline constexpr int TILE = 16;                             // vectors per inner loop; chosen for speed
 
-// Random numbers of NATIVE streams: xoshiro256+ (Blackman and Vigna 2021), which takes a sixth of Philox's time. The initial state is
-// Philox(seed, stream). `uniform` uses the upper 52 bits, `uniform_product` all bits.
+// Random numbers of NATIVE streams, one per lane: xoshiro256+ (Blackman and Vigna 2021), which takes a sixth of Philox's time. The
+// initial state is Philox(seed, stream). `uniform` uses the upper 52 bits, `uniform_product` all bits.
 class Streams {
  public:
   Streams(uint64_t seed, uint64_t first_stream) {
@@ -193,7 +193,7 @@ class ManyColumns {
     keep(a + 1, b + 1, c11, r11), keep(a + 2, b, c20, r20), keep(a + 2, b + 1, c21, r21);
   }
 
-  // Update the smallest divergences so far: BI's of column a by KL(a, b), and SCBI's of column b by KL#(b, a).
+  // Update the smallest divergences so far: for BI that of column a with KL(a, b), for SCBI that of column b with KL#(b, a).
   CORE_INLINE void keep(int a, int b, Vec cross, Vec ratio) {
     if (a == b) return;
     double *cross_to = &nearest[a * NATIVE], *ratio_to = &nearest_sharp[b * NATIVE];

@@ -6,14 +6,14 @@
 // table is one component. The factors at a belief are the rule's response to the belief. A belief whose factors are out of the range of
 // float64 has its own table of logarithms.
 //
-// Recursion (literal: depth 0; pragmatic: depth K). With E_dh = M_dh / max_h M_dh, rationality alpha, powers s_k = alpha^k and data
-// prior p,
+// Recursion (literal: depth 0; pragmatic: depth K). With the matrix M, E_dh = M_dh / max_h M_dh, belief theta, rationality alpha,
+// powers s_k = alpha^k and data prior p,
 //   T_k(d | h) = x_d E_dh^s_k b_h,      b_h = 1 / sum_d x_d E_dh^s_k            (columns of T_k sum to one),
 //   z_d = sum_h E_dh^s_k b_h theta_h,   x_d <- p_d z_d^-alpha,   s_k -> s_{k+1},
-// from x_d = max_h M_dh where p_d > 0, else 0 (literal = "truth": b_h = 1 at depth 0). The largest entry of a row cancels in T_k, so
-// one step of the recursion is two products with tables that no belief changes. If all sums lie between 2^-300 and 2^300, terms that
-// underflowed are less than 2^-100 of their sum; responses with other sums are computed in logarithms. All responses are computed in
-// logarithms if the table is "steep". A table is steep if
+// from x_d = max_h M_dh where p_d > 0, else 0 (literal = "truth": b_h = 1 at depth 0). The largest entry of a row cancels in T_k. As
+// no belief changes the tables E^s_k, one step of the recursion is two matrix-vector products. If all sums lie between 2^-300 and
+// 2^300, terms that underflowed are less than 2^-100 of their sum; responses with other sums are computed in logarithms. All responses
+// are computed in logarithms if the table is "steep". A table is steep if
 //   - max(1, s_K) |log E| exceeds 2000 for an entry, so that sums of logarithms lose digits,
 //   - an entry of E underflows, or
 //   - T_0 is not normalised, and an entry of the table is below exp(-200) or above exp(200).
@@ -42,7 +42,7 @@ struct Responses {
   bool table_underflows = false;                   // positive entries may have underflowed in `table`, but not in `logs`
   Grid row, column, row_label, column_label;
   Array<int> own;           // by lesson: position of its table in `own_logs`, or -1
-  Array<double> own_logs;   // tables of log T(d | h), (tables, n, m); for lessons with a table `column` has the logarithms of column sums
+  Array<double> own_logs;   // tables of log T(d | h), (tables, n, m); a lesson with a table has the logarithms of column sums in `column`
   Array<double> error;      // by lesson: estimated relative error
   Array<int> iterations;
 

@@ -51,8 +51,7 @@ inline void solve_many_columns(const Problem& problem, Scalings& s) {
   }
 }
 
-// Solve all problems. All positive entries of the table must stay positive in the limit; components.hpp splits other
-// tables.
+// Solve all problems. All positive entries of the table must be positive in the scaled table, too; components.hpp splits other tables.
 inline void solve(const Problem& problem, Scalings& s) {
   with_columns<FEW_COLUMNS>(problem.m, [&](auto m) {
     constexpr int M = m;

@@ -212,7 +212,7 @@ def _scaled_matrix(teacher: Model, learner: Model) -> Verdict:
             "teacher and learner differ in what is possible: datum "
             f"{teacher.data[i]!r} under hypothesis {teacher.hypotheses[j]!r}, for example."
         )
-    # T = E1 L E2 with diagonal E1 and E2 if and only if log(T_ij / L_ij) = a_i + b_j.
+    # The teacher's T is a scaling of the learner's L if and only if log(T_ij / L_ij) = a_i + b_j.
     ratio = np.log(teacher.matrix, where=positive, out=np.zeros(teacher.shape))
     ratio -= np.log(learner.matrix, where=positive, out=np.zeros(teacher.shape))
     worst = np.abs(_not_additive(ratio, positive)).max(axis=0)

@@ -264,7 +264,7 @@ def _number(text: str, name: str, hint: str = "write a number such as 0.2 or 1/3
 def check_folder(
     option: str, folder: Path, names: Iterable[str], sources: Iterable[str | Path | None]
 ) -> None:
-    """Raise an error if `folder` is a file, or if its files `names` would overwrite `sources`."""
+    """Raise an error if `folder` is a file, or if files `names` in it would overwrite `sources`."""
     if folder.exists() and not folder.is_dir():
         raise CobayesError(f"{folder} is a file; {option} needs a folder.")
     for name in names:

@@ -12,7 +12,7 @@ from cobayes.stability import simplex_grid, success_rates
 from cobayes.stability.robustness import Robustness
 from cobayes.stability.robustness import robustness as estimate
 
-# For the map of three hypotheses: steps along an edge of the triangle, and lessons per prior.
+# For the map of all priors over three hypotheses, a triangle: steps per edge, lessons per prior.
 MAP_DIVISIONS, MAP_LESSONS = 24, 2000
 
 

@@ -29,7 +29,7 @@ def words(name: str, **values: Any) -> dict[str, Any]:
     """Return the texts of a claim, with values filled in, as keywords for `Claim` or `judge_*`.
 
     The texts are the items under the heading ``## NAME`` in ``prose/claims.md``. The keyword
-    "topic" is the last heading of level 1 above it.
+    "topic" is the last heading of level 1 above ``## NAME``.
     """
     source = (resources.files("cobayes.paper") / "prose" / "claims.md").read_text(encoding="utf-8")
     before, text = re.split(rf"^## {re.escape(name)}\n", source, flags=re.MULTILINE)

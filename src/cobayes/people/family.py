@@ -93,7 +93,7 @@ class Family:
     other
         For a teacher of depth K: the depth of the rule that updates the belief of the learner in
         mind after each datum; K - 1 by default (0 for K = 0). With "static", every round starts
-        from the prior, for learners too. A depth has no effect on learners.
+        from the prior. For learners, only "static" has an effect.
     literal
         The literal learner's table: "likelihood" (columns are normalised) or "truth" (not
         normalised), as in `cobayes.Pragmatic`.

@@ -121,7 +121,8 @@ class Likelihood:
 
     def parameters(self, values: Array) -> dict[str, Array]:
         """Return all parameters by name, (u,) each, from the free parameters (u, p)."""
-        # The bounds of a fixed parameter are its value; a parameter without effect gets the lower.
+        # Both bounds of a fixed parameter are its value. A parameter without effect gets its lower
+        # bound.
         fixed = np.tile(self.family.low[:, None], len(values))
         found = dict(zip(self.family.names, fixed, strict=True))
         return found | dict(zip(self.names, values.T, strict=True))

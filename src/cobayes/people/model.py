@@ -129,9 +129,9 @@ def _cooperative(tables: Tables, index: Positions, belief: Array) -> Array:
 def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: Array) -> Array:
     """Return the jet of log L at infinite depth, by the implicit function theorem.
 
-    Let L be the posteriors, T the likelihoods, theta the belief and v the column factors. A block
-    is a set of columns that positive entries of the scaled matrix connect through common rows. For
-    the columns of a block, let lambda be the block's total belief divided by its total data prior.
+    Let L be the posteriors, T the likelihoods, theta the belief and v the column factors. Columns
+    of the scaled matrix that are positive in a common row belong to the same block. For the
+    columns of a block, let lambda be the block's total belief divided by its total data prior.
     The column sums of the scaled matrix are theta, and its row sums are lambda times the data
     prior. Differentiated, these conditions are (1 - T'L) d log v = d log theta - d log lambda: one
     linear system of m unknowns per situation. If two blocks have the same lambda, the limit has

@@ -45,8 +45,8 @@ class ScalingBlocks:
     ----------
     blocks : tuple of Block
         Rows, columns and the ratio of column to row sums. A row or column with the sum zero is in
-        the block to which it would belong if its sum were very small. In no block are a column
-        that is positive only in rows with the sum zero, and a row that is positive only in such
+        the block to which it would belong if its sum were very small. A column that is positive
+        only in rows with the sum zero is in no block; nor is a row that is positive only in such
         columns.
     support : ndarray
         (n, m): which entries of the scaled matrix stay positive. In a block, rows and columns with
@@ -165,7 +165,7 @@ def explain(
     data, hypotheses
         The labels.
     words
-        What the sentence calls the share of the column sums: for one hypothesis, for several.
+        Words for the share of the column sums, for one hypothesis and for several.
     """
     unplaced = np.flatnonzero((blocks.column_labels < 0) & (column_sums > 0.0))
     if len(unplaced):

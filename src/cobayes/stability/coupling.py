@@ -197,11 +197,11 @@ def coupling(
     Notes
     -----
     Under data from a data prior that both rules share, both beliefs are martingales that converge
-    to vertices of the simplex (Lemma of Proposition 5.1). A learner that is taught h ends at j with
-    probability ``C[h, j] / theta^T(h)``. With different data priors, and on tables with zeros, the
-    two agents may expect different data. In these cases row h of C is estimated from lessons about
-    h. After the teacher is sure, a lesson goes on until the learner is sure or has excluded h. The
-    columns of C need not sum to the learner's prior.
+    to vertices of the simplex (Lemma of Proposition 5.1). Let C be the result's `matrix`. A learner
+    that is taught h ends at j with probability ``C[h, j] / teacher_prior[h]``. With different data
+    priors, and on tables with zeros, the two agents may expect different data. In these cases row h
+    of C is estimated from lessons about h. After the teacher is sure, a lesson goes on until the
+    learner is sure or has excluded h. The columns of C need not sum to the learner's prior.
 
     Examples
     --------

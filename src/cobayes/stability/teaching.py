@@ -120,10 +120,10 @@ def teach_until_sure(
 
     All pairs have the same teacher, teacher's prior and hypothesis. If a learner's belief is a
     martingale under the data of a teacher who is sure, the belief in the hypothesis is the
-    learner's probability of success. More data are then not needed. Two SCBI
-    agents may expect different data if a table has zeros or if their data priors differ. In these
-    cases the teacher continues for at most `max_rounds` more rounds, until the learner is sure,
-    too, or has excluded the hypothesis.
+    learner's probability of success. More data are then not needed. For two SCBI agents the belief
+    need not be a martingale if a table has zeros or if their data priors differ. In these cases the
+    teacher continues for at most `max_rounds` more rounds, until the learner is sure, too, or has
+    excluded the hypothesis.
     """
     hypothesis = pairs[0].hypothesis
     rules, priors = [pairs[0].teacher], [pairs[0].teacher_prior]

@@ -100,11 +100,10 @@ def gaps(found: Found) -> dict[str, Any]:
 
 
 def shares(found: Found) -> dict[str, Any]:
-    """Return the ratio of failure rate to Conjecture 5.3's bound on it.
+    """Return, for each matrix and kind of distance, failure rate / Conjecture 5.3's bound on it.
 
-    Among the learners whose bound is below one, the learner is chosen for whom the ratio minus two
-    standard errors is largest. There is one ratio for each matrix and kind of distance; without
-    such learners it is None.
+    The ratio is that of one learner, for whom the ratio minus two standard errors is largest. Only
+    learners whose bound is below one are compared; without such learners the ratio is None.
     """
     rows = {}
     for matrix, learners in joined(found).groupby("matrix"):
