@@ -12,7 +12,7 @@ using Stop = std::atomic<bool>;
 struct RuleSpec {
   int n, m;
   const double *matrix, *data_prior;  // (n, m); (n,) or null: uniform
-  bool cooperates, from_truth;        // kind "cooperation" (else "recursion"); literal = "truth"
+  bool cooperates, from_truth;        // whether kind is "cooperation" (else "recursion"); whether literal is "truth"
   int depth;
   double rationality, tolerance;
 };
@@ -89,7 +89,7 @@ struct TeachingEnds {
   const double* learner_logs;  // (learners, m)
   const bool* goes_on;         // by learner: whether lessons continue after the teacher is sure; see `Teaching::go_on`
   double* believed;            // (learners, lessons, m)
-  // (learners, lessons): whether the teacher was sure and, if `goes_on`, the learner's lesson ended within `max_rounds` more rounds
+  // (learners, lessons): true if the teacher was sure; with `goes_on` the learner's lesson must also end within `max_rounds` more rounds
   bool* is_known;
 };
 

@@ -1,8 +1,9 @@
 // Newton's method for tables with at most six columns, and for components (components.hpp) with at most 32. Each lane of a vector has
 // one problem.
 //
-// S_ij = u_i M_ij w_j c_j with u_i = r_i / sum_j M_ij w_j c_j. Solve g_j = w_j sum_i u_i M_ij - 1 = 0 in log w. The
-// Jacobian is a Laplacian: if log w changes by x, c_j g_j changes by sum_k F_jk (x_j - x_k) with the flows F_jk = sum_i S_ij S_ik / r_i.
+// The scaled table with row sums r and column sums c is S_ij = u_i M_ij w_j c_j, where u_i = r_i / sum_j M_ij w_j c_j. Solve
+// g_j = w_j sum_i u_i M_ij - 1 = 0 in log w. The Jacobian is a Laplacian: if log w changes by x, c_j g_j changes by
+// sum_k F_jk (x_j - x_k) with the flows F_jk = sum_i S_ij S_ik / r_i.
 // The elimination of Grassmann, Taksar and Heyman, which never subtracts, solves for the step x. The column with the largest sum is
 // pinned (x = 0) and absorbs the rounding error of the total. The iteration starts with one sweep from w = 1 (three for
 // components with more than four columns), so a solution depends only on the problem.

@@ -37,7 +37,7 @@ class Lesson:
     data : ndarray
         The k data that were taught, by position.
     log_beliefs, teacher_log_beliefs : ndarray
-        Logarithms of the learner's beliefs and of the teacher's estimates, (k + 1, m).
+        Logarithms of the learner's beliefs and of the teacher's estimates of them, (k + 1, m).
     teacher, learner : Teacher, Learner
         The agents after the last round. To continue the lesson, use the copies that `resume`
         returns.
@@ -109,7 +109,8 @@ class Lesson:
     def is_over(self) -> bool:
         """Whether the task allows no further round.
 
-        This is so if a walker is at its goal, or the taught hypothesis allows no available datum.
+        This is so if the walker of a world is at its goal, or if the taught hypothesis allows no
+        available datum.
         """
         return self.teacher.task.is_over(self.teacher.state, self.hypothesis)
 

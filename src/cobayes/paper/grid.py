@@ -40,7 +40,7 @@ SHIFT = 0.1
 # On the paper's board, the shortest walk to goal A that goes left first, then up.
 TO_THE_GOAL = ("left", "left", "left", "up", "up")
 SURE_LEVEL = 0.95
-# Smaller differences, absolute or relative, are rounding errors.
+# Differences below this, absolute or relative, are rounding errors.
 _SAME = 1e-9
 
 

@@ -130,9 +130,9 @@ def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
     """Return the posterior as a JAX function, and the number of its coordinates, d + u p.
 
     With u people, p free parameters and k depths, the group has d = 2 p + k - 1 coordinates. The
-    function takes a point and returns the negative log density there, the group's point on the
-    logit scale (d,), people's parameters in logits (u, p) and the log weights of their depths
-    (u, k).
+    function takes all coordinates and returns the negative log density there, the group's
+    parameters as `Group.from_line` takes them (d,), people's parameters in logits (u, p) and the
+    log weights of their depths (u, k).
     """
     import jax
     from jax import numpy as jnp

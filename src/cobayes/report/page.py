@@ -24,7 +24,7 @@ PICTURE_FORMATS = ("svg", "png", "pdf")
 FORMATS = (*PICTURE_FORMATS, "csv")
 """Formats of the files that a report writes beside its page."""
 
-# If a drawing's SVG file is larger than this, the page shows the PNG file, if both are saved.
+# If SVG and PNG are saved and the SVG file is larger than this, the page shows the PNG file.
 _MAX_SVG_BYTES = 400_000
 # A drawing wider than this takes the whole width of the page.
 _COLUMN_INCHES = 6.0

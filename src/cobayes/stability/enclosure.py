@@ -328,8 +328,7 @@ class _Tree:
     def _sides(self, leaves: _Leaves) -> Array:
         """Return every leaf's contribution to both bounds, rounded outwards, (2, leaves)."""
         weights = np.exp(leaves.log_weights)
-        # A bound on the rounding errors of the logarithms' sum, the exponential and the products
-        # below.
+        # A bound on the relative rounding errors of the weights and of the products below.
         slack = (leaves.rounds + 8) * (1.0 + np.abs(leaves.log_weights)) * EPSILON
         t_low, t_high = _belief_range(leaves.taught, leaves.taught_errors, self.agents[0])
         l_low, l_high = _belief_range(leaves.believed, leaves.believed_errors, self.agents[1])

@@ -63,7 +63,7 @@ def judge_straight(found: Found, source: str) -> Claim:
 
 
 def judge_bounds(found: Found, source: str) -> Claim:
-    """Judge the claim that success lies between the proved bounds, on cases of kind "uniform"."""
+    """Judge the claim that success is within proved bounds, for uniformly drawn learner priors."""
     learners = joined([rates for rates in found if rates.case.kind == "uniform"])
     below = excess_below(learners, learners.bound_low.to_numpy())
     above = excess_above(learners, learners.bound_high.to_numpy())
@@ -175,7 +175,7 @@ def judge_axes(found: Found, source: str) -> Claim:
 
 
 def largest_step(found: Found) -> float:
-    """Return the largest difference of success rates between nearest neighbours on a disc."""
+    """Return the largest difference of success rates between neighbouring learners on a disc."""
     steps = []
     for rates in found:
         chosen = rates.learners.kind.isin((CENTRE, DISC))

@@ -140,7 +140,7 @@ def success_shard(
     return {
         "count": num_samples,
         "unfinished": int((~ends.is_finished).sum()),
-        # Sums of (1 - belief)^2, because sums of belief^2 near one lose the digits of the variance.
+        # Sums of belief^2 would lose the digits of the variance when beliefs are near one.
         "squared_failures": ((1.0 - beliefs) ** 2).sum(axis=1),
         "lower": lower.sum(axis=1),
         "upper": upper.sum(axis=1),
