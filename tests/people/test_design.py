@@ -195,7 +195,7 @@ def test_invalid_arguments_of_informative_are_refused():
     for about, family in (("lapse", FAMILY), ("speed", FAMILY), ("depth", FAMILY.at(depth=1))):
         with pytest.raises(cb.CobayesError, match="is not free in the family"):
             people.informative(PROBLEMS, family, about=about)
-    with pytest.raises(cb.CobayesError, match="no options"):
+    with pytest.raises(cb.CobayesError, match="ratings have none"):
         people.informative(PROBLEMS, Family(response="rating"))
     alone = people.fit(*people.example_study(), Family(depth=(0, 1, 2)))
     with pytest.raises(cb.CobayesError, match="other depths"):
