@@ -130,7 +130,7 @@ def _unpack_polars(frame: Any) -> tuple[Any, Any, Any]:
 
 
 def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.float64]:
-    """Return values as float64 in C order; raise an error for an entry that is not a number.
+    """Return values as float64 in C order; raise an error for an entry such as a text.
 
     Parameters
     ----------

@@ -133,7 +133,8 @@ class Certificate(_Claim):
         Returns
         -------
         CertificateCheck
-            Both estimates, the enclosure, and whether they confirm or prove the claim.
+            Both estimates, the enclosure, the margin of the witness if there is one, and whether
+            they confirm or prove the claim.
         """
         given = self.num_lessons if num_lessons is None else num_lessons
         lessons = whole_number(given, "num_lessons", 2)
@@ -194,9 +195,10 @@ class LimitCertificate(_Claim):
         self.slope(num_rounds=0, num_lessons=2, rng=0)
 
     def slope(self, **options: Any) -> LimitSlope:
-        """Estimate the failure rate divided by the conjecture's upper bound on it.
+        """Estimate a lower bound on the failure rate divided by the conjecture's upper bound on it.
 
-        A ratio above one contradicts the conjecture.
+        The default is the limit of small perturbations. A value above one contradicts the
+        conjecture.
 
         Parameters
         ----------

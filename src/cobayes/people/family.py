@@ -37,8 +37,8 @@ USUAL = {
 """Usual ranges of people's parameters; weights of features are between -2 and 2."""
 
 # Limits of parameters. Parameters without an entry go from 0 to MOST, weights of features from
-# -MOST to MOST. With the exponent MOST the best response is practically certain; far larger
-# exponents would overflow. The smallest noise is far below the precision of a rating.
+# -MOST to MOST. With the rationality MOST the best response is practically certain; far larger
+# values would overflow. The smallest noise is far below the precision of a rating.
 MOST = 1e9
 _LIMITS = {"lapse": (0.0, 1.0), "noise": (1e-6, MOST)}
 STATIC = "static"

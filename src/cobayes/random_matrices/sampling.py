@@ -340,10 +340,7 @@ def expected_advantage(num_data: int) -> float:
     """
     num_data = whole_number(num_data, "num_data", 1)
     if num_data > 10**MOST_DATA_DIGITS:
-        raise CobayesError(
-            f"num_data has more than {MOST_DATA_DIGITS} digits; expected at most "
-            f"1e{MOST_DATA_DIGITS}."
-        )
+        raise CobayesError(f"num_data is too large; expected at most 1e{MOST_DATA_DIGITS}.")
     if num_data == 1:
         return 0.0
     if num_data == 2:

@@ -157,7 +157,8 @@ class Ledger:
         """
         self.num_workers = num_workers
         with self._explained():
-            if self._connection.in_transaction:  # false if Ctrl-C ended the last call after COMMIT
+            # No transaction is open if Ctrl-C stopped the previous call after COMMIT.
+            if self._connection.in_transaction:
                 self._connection.execute(f"PRAGMA user_version = {num_workers}")
                 self._connection.execute("COMMIT")
             self.is_changed = False

@@ -365,6 +365,7 @@ def _imported(package: str, statements: list[ast.stmt]) -> set[str]:
 def _text(value: Any, names: dict[str, Any]) -> str:
     """Return a value as text; a function as its instructions, defaults and global values.
 
+    Other objects, such as modules and classes, give an empty text.
     A global value is removed from `names` when it is added to the text, so that it is added once.
     """
     if isinstance(value, FunctionType):

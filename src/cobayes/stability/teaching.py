@@ -119,11 +119,11 @@ def teach_until_sure(
     """Teach a hypothesis until the teacher is sure, and show all learners the same data.
 
     All pairs have the same teacher, teacher's prior and hypothesis. If a learner's belief is a
-    martingale under the data of a teacher who is sure, the belief in the hypothesis is the
-    learner's probability of success. More data are then not needed. For two SCBI agents the belief
-    need not be a martingale if a table has zeros or if their data priors differ. In these cases the
+    martingale under the data of a teacher who is sure, its belief in the hypothesis is its
+    probability of success, and no more data are needed. The belief of an SCBI learner need not be a
+    martingale if a table has zeros or if the data priors of the two SCBI agents differ. Then the
     teacher continues for at most `max_rounds` more rounds, until the learner is sure, too, or has
-    excluded the hypothesis.
+    excluded the hypothesis. With other rules every lesson ends when the teacher is sure.
     """
     hypothesis = pairs[0].hypothesis
     rules, priors = [pairs[0].teacher], [pairs[0].teacher_prior]

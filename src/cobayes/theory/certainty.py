@@ -395,8 +395,8 @@ def mean_overshoot(shares: Array, steps: Array) -> float:
 
     With H the first positive value of the walk (its ladder height), the result is
     ``E H**2 / (2 E H)``. On a lattice the excess varies with the level; the result is its mean over
-    all levels. The walk below zero is computed on a grid; the probability of each step is divided
-    between two grid points so that the mean step is kept.
+    all levels. The distribution of the walk before H is computed on a grid; the probability of each
+    step is divided between two grid points so that the mean step is kept.
     If the grid would need more than MOST_CELLS cells, the result is an upper bound, the mean square
     of a step divided by twice its mean. The smallest mean step used is LEAST_DRIFT times the
     root-mean-square step: the overshoot hardly depends on the mean step, and a smaller mean step
@@ -415,7 +415,7 @@ def mean_overshoot(shares: Array, steps: Array) -> float:
     steps = steps + max(LEAST_DRIFT * math.sqrt(square) - mean, 0.0)
     mean, square = float(shares @ steps), float(shares @ steps**2)
     width = math.sqrt(square) / CELLS
-    # The grid ends where the walk arrives with a probability of about e^-40.
+    # The grid ends at a depth that the walk reaches with a probability of at most about e^-40.
     size = math.ceil(max(20.0 * square / mean, -2.0 * steps.min()) / width) + 1
     if size > MOST_CELLS:  # the first term of Spitzer's identity
         return square / (2.0 * mean)
