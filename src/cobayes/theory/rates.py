@@ -190,8 +190,8 @@ def m_sharp(rule: SCBI | MatrixLike, hypothesis: SupportsIndex | str) -> Array:
     available = matrix[share > 0.0]
     if (available[available[:, position] == 0.0] > 0.0).any():
         raise CobayesError(
-            "a hypothesis allows data that the taught hypothesis excludes; at certainty, the column "
-            "of such a hypothesis depends on the beliefs in the other hypotheses.",
+            "a hypothesis allows data that the taught hypothesis excludes; at certainty, the "
+            "column of such a hypothesis depends on the beliefs in the other hypotheses.",
             "use SCBI(matrix).likelihood(belief) at a belief close to certainty.",
         )
     return own.at_certainty(position).likelihood.copy()
