@@ -344,7 +344,7 @@ def test_scalings_that_fail_are_an_error_with_a_hint():
     matrix = 10.0 ** np.random.default_rng(0).uniform(-300, 0, size=(8, 8))
     with pytest.raises(cb.ConvergenceError, match="did not converge to 1e-12") as caught:
         cb.simulate(cb.SCBI(matrix), 0, num_rounds=3, num_lessons=9, rng=1)
-    assert "make the smallest entries of the matrix larger" in caught.value.hint
+    assert "make the smallest entries of the matrix and of the data prior" in caught.value.hint
 
 
 def test_a_likelihood_depends_only_on_its_belief():

@@ -338,7 +338,7 @@ def accuracy_hint(error: float, loosest: float, use: str) -> str:
         The text between "use" and "larger tolerance" in the hint: "a", or for example
         "SCBI(matrix, tolerance=...) with a".
     """
-    larger = "make the smallest entries of the matrix larger."
+    larger = "make the smallest entries of the matrix and of the data prior (row sums) larger."
     if not error <= loosest:
         return f"float64 cannot hold these numbers: {larger}"
     return f"float64 gets no closer here: use {use} larger tolerance, or {larger}"
