@@ -39,7 +39,7 @@ static inline void merge_moments(int m, const double* other, double* own) {
   own[0] = weight;
 }
 
-// The statistics of one block of lessons.
+// The statistics of one block of lessons. All beliefs are the learner's.
 struct Record {
   double* moments;                      // (rounds + 1, 1 + 2 m), see `merge_moments`
   // (rounds + 2,): the number of lessons that first reached the level after round k = 0, 1, ...; last, the number that never did
@@ -109,7 +109,7 @@ struct Question {
   int iterations;              // the largest number of iterations of a response
 };
 
-// The status of a scaling. With OUT_OF_RANGE, BAD_ENTRY and BAD_SUMS nothing is scaled; only `columns` and `report` are valid.
+// The status of a scaling. With OUT_OF_RANGE, BAD_ENTRY and BAD_SUMS nothing is scaled; only `report` is valid.
 inline constexpr double EXACT = 0, LIMIT = 1, INFEASIBLE = 2, OUT_OF_RANGE = 3, BAD_ENTRY = 4, BAD_SUMS = 5;
 
 // Scale one table to `size` different sets of column sums.

@@ -37,7 +37,7 @@ class Follower {
   // Move the belief of lesson `last` to position k, and go on with the lessons before `last`.
   void keep_first(int last, int k) { beliefs.mantissa.copy(last, k), beliefs.shift.copy(last, k), count = last; }
 
-  // Compute the response to every belief, once for equal beliefs. Later rounds search for equal beliefs if fewer than a quarter of this
+  // Compute the response to every belief, once for equal beliefs. The next round searches for equal beliefs if fewer than a quarter of this
   // round's beliefs were distinct. SCBI always searches if the table has zeros or data can become unavailable: then many beliefs are equal.
   void respond(const Word* shown) {
     if (has_responded && !rule.depends_on_belief() && !drops_shown) return;

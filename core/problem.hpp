@@ -59,8 +59,8 @@ struct TableScan {
   }
 };
 
-// Solvers replace column sums below n * FLOOR * (the smallest row sum) by this value, so that no zeros or denormal numbers occur. This
-// changes the factors by less than their rounding error: the relative influence of column j on u_i is at most c_j / r_i.
+// Column sums are raised to at least n * `floor()` (for one component, in components.hpp: `floor()`), so that no zeros or denormal numbers occur.
+// This changes the factors by less than their rounding error: the relative influence of column j on u_i is at most c_j / r_i.
 inline constexpr double FLOOR = 0x1p-300;
 
 struct Problem {

@@ -12,8 +12,8 @@
 //   BI    (sum_i G_i u_i L_i / S_0 - sum_i G_i w_i L_i / S_1) / 2
 //   SCBI  log(sum_i u_i / w_i * sum_i w_i / u_i) / 2 - log n
 //
-// Each lane computes a different matrix. A batch has RATE_LANES streams of random numbers on every processor, so the rate of matrix k
-// depends only on the seed and on k.
+// Each lane computes a different matrix. A batch has RATE_LANES streams of random numbers, whatever the vector width, so the rate of
+// matrix k depends only on the seed and on k.
 #pragma once
 #include "core.hpp"
 #include "problem.hpp"
@@ -208,7 +208,7 @@ class ManyColumns {
   Array<double> over_sum, log_sum, shrink, own, mean_log, nearest, nearest_sharp;  // (m, NATIVE)
 };
 
-// Fill the mean rates of the first `count` matrices of a batch. Matrix k lies in lane k % RATE_LANES.
+// Fill the mean rates of the first `count` matrices of a batch. Matrix k is drawn from stream k % RATE_LANES of the batch.
 template <class Matrices>
 void fill_rates(int n, int m, uint64_t seed, uint64_t batch, int count, double* bayes, double* cooperative) {
   Matrices matrices(n, m);

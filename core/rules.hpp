@@ -14,9 +14,9 @@
 // no belief changes the tables E^s_k, one step of the recursion is two matrix-vector products. If all sums lie between 2^-300 and
 // 2^300, terms that underflowed are less than 2^-100 of their sum; responses with other sums are computed in logarithms. All responses
 // are computed in logarithms if the table is "steep". A table is steep if
-//   - max(1, s_K) |log E| exceeds 2000 for an entry, so that sums of logarithms lose digits,
+//   - max(1, s_K) |log E| exceeds 2000 for a positive entry, so that sums of logarithms lose digits,
 //   - an entry of E underflows, or
-//   - T_0 is not normalised, and an entry of the table is below exp(-200) or above exp(200).
+//   - K = 0 and literal = "truth" (T_0 is not normalised), and a positive entry of M is below exp(-200) or above exp(200).
 //
 // Cooperation, the limit of infinite depth with alpha = 1, scales the table to row sums n p_d and column sums n theta_h.
 #pragma once

@@ -210,7 +210,7 @@ class BlockFinder {
       kinds_ahead.swap(kinds_seen), columns_ahead.swap(columns_seen);
       forget();
       search<true, false>(start_at(start));
-      int label = -2, reached = 0;  // -2 if the component of this column has no row: `attach` then chooses another component
+      int label = -2, reached = 0;  // -2 if the component of this column has no row: `place_tiny_columns` or `attach` then chooses another one
       for (int w = 0; w < p.kind_words; ++w)
         for_bits(kinds_ahead[w] & kinds_seen[w], w * 64, [&](int k) { out.kind_label[k] = label = out.size; });
       for (int w = 0; w < p.column_words; ++w) {
