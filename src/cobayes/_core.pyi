@@ -104,9 +104,9 @@ def simulate(
     the numbers of lessons in which the belief in the hypothesis first reached ``level`` after round
     0, 1, ..., num_rounds, and as last entry the number of lessons in which it never did;
     "paths", the log-beliefs that were kept; "data" with ``keep_data``; "num_contradicted", the
-    number of lessons with a datum that no believed hypothesis allows; "num_responses", the number
-    of likelihoods that were computed; "num_failed", the number of likelihoods without a solution;
-    "error", the largest estimated error of a likelihood.
+    number of lessons with a datum that is impossible under the learner's belief; "num_responses",
+    the number of likelihoods that were computed; "num_failed", the number of likelihoods without a
+    solution; "error", the largest estimated error of a likelihood.
     """
 
 def teach(
@@ -206,8 +206,8 @@ def scale(
     target row sums, the target column sums, and a report (k, 4): estimated error, residual, number
     of iterations and status. The status is 0 (exact), 1 (limit), 2 (infeasible), 3 (entries too far
     apart for float64), 4 (an invalid entry, or a row or column of zeros) or 5 (sums that are
-    negative or not finite, or totals that are zero or differ by more than 1e-3). With 3, 4 or 5
-    only the status is valid.
+    negative or not finite, or totals that are zero or whose relative difference exceeds 1e-3). With
+    3, 4 or 5 only the status is valid.
     """
 
 def scaling_blocks(

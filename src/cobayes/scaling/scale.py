@@ -50,7 +50,8 @@ class ScalingResult:
     matrix : ndarray
         The scaled matrix.
     row_scaling, column_scaling : ndarray
-        The factors of the rows and of the columns. A column with sum zero has the factor zero.
+        The factors of the rows and of the columns. A row or column with sum zero has the factor
+        zero.
     row_sums, column_sums : ndarray
         The sums to which the matrix was scaled: the requested ones, with equal totals. If the
         requested sums are infeasible, `row_sums` are those of the limit of alternating
@@ -58,9 +59,9 @@ class ScalingResult:
     status : str or ndarray
         "exact": the matrix has the requested sums and no positive entry vanishes. "limit": it has
         the requested sums, but some positive entries vanish. "infeasible": no matrix with these
-        zeros has these sums. The column sums are then the requested ones, but zero for a column
-        that is positive only in rows with sum zero; the row sums have the most uniform possible
-        ratios to the requested ones.
+        zeros has these sums. The column sums of `matrix` are then the requested ones, but zero for
+        a column that is positive only in rows with sum zero; the row sums have the most uniform
+        possible ratios to the requested ones.
     residual : float or ndarray
         The largest relative error of a row or column sum, measured on `matrix`.
     num_iterations : int or ndarray
