@@ -170,8 +170,8 @@ def render(start: dict[str, Any], title: str = "cobayes studio") -> str:
 
     Notes
     -----
-    The content security policy names the script and the style sheet by their hashes. Therefore the
-    browser runs no other script, whatever a table's labels contain, and opens no network address.
+    The content security policy allows the script and the style sheet by their hashes, and nothing
+    from the network. Therefore the browser runs no other script, whatever a table's labels contain.
     """
     style, program = read("page/style.css"), f'"use strict";\n{bundle("page/main.js")}'
     policy = (

@@ -102,7 +102,7 @@ export function heatMap({
   for (const row of rows) outlines.append(frame(row, 0, 1, m, "pointed"));
   if (column >= 0) outlines.append(frame(0, column, n, 1, "pointed column"));
   (blocks ?? []).forEach((block, b) => {
-    // Blocks need not be contiguous: each cell is outlined where its neighbour is in another block.
+    // Blocks need not be contiguous: each cell is outlined where its neighbour is outside the block.
     for (const i of block.rows)
       for (const j of block.columns)
         outlines.append(...edges(i, j, block, left - 1, TOP - 1, cellWidth, cellHeight, b));

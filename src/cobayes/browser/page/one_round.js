@@ -103,7 +103,7 @@ function stage(frame, rowGoal, binds, blocks) {
       h("b", {}, "The limit: SCBI."),
       binds && blocks.length > 1
         ? ` Because of zeros not all rows can sum to ${rowGoal}; each block has its own ratio of column to row sums.`
-        : ` Columns sum to n × belief and rows to ${rowGoal}${binds ? "; because of zeros some entries vanish" : ""}.`,
+        : ` With n data, columns sum to n × belief and rows to ${rowGoal}${binds ? "; because of zeros some entries vanish" : ""}.`,
     ];
   const depth = Math.floor((frame - 1) / 2);
   if (frame % 2 === 1)
@@ -116,7 +116,7 @@ function stage(frame, rowGoal, binds, blocks) {
 
 function caption(isLimit, binds, numLost, blocks, truth) {
   if (!isLimit)
-    return "Columns and rows are normalised in turn. Bars show their sums; marks show the target sums. Two normalisations are one step of depth; the end of the slider is the limit.";
+    return "Columns and rows are normalised in turn; n is the number of data. Bars show their sums; marks show the target sums. Two normalisations are one step of depth; the end of the slider is the limit.";
   if (!binds)
     return `The teacher of “${truth}” draws from the outlined column; the learner’s next belief is the row of the datum, divided by its sum.`;
   const ratios = blocks.map((block) => digits(block.ratio)).join(", ");

@@ -41,7 +41,7 @@ export function settingsPanel(store) {
   });
   const dataPrior = weightSliders({
     title: "Data prior",
-    hint: "weight of each datum before anything is taught; zero: not available",
+    hint: "weight of each datum in every round; zero: not available",
     names: (s) => s.table.data,
     values: (s) => s.dataPrior,
     onChange: set("dataPrior"),

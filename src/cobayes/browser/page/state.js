@@ -135,7 +135,7 @@ export class Store {
     if (example) this.set({ ...FRESH, example: name, table: null, truth: example.hypothesis });
   }
 
-  /** The state as text for an address: the values that differ from the page's first state; of an example only its name. */
+  /** The state as text for an address: the values that differ from the first state, without the table of an example. */
   encode() {
     const first = this.complete(this.first);
     const changed = {};

@@ -21,12 +21,12 @@ export function parseTable(text) {
   const lines = filled.map((k) => all[k]);
   if (!lines.length) return refuse("Nothing to read: paste a table with data as rows and hypotheses as columns.");
   if (lines.length > MAX_ROWS + 1)
-    return refuse(`The table has ${lines.length} rows; at most ${MAX_ROWS} are allowed here. Use Python for larger tables.`);
+    return refuse(`Found ${lines.length} rows; at most ${MAX_ROWS} rows of numbers are allowed. Use Python for larger tables.`);
   const separator = findSeparator(lines);
   const cells = lines.map((line) => splitLine(line, separator));
   const width = Math.max(...cells.map((row) => row.length));
   if (width > MAX_COLUMNS + 1)
-    return refuse(`The table has ${width} columns; at most ${MAX_COLUMNS} are allowed here. Use Python for larger tables.`);
+    return refuse(`Found ${width} columns; at most ${MAX_COLUMNS} columns of numbers are allowed. Use Python for larger tables.`);
   const isNumber = (cell) => Number.isFinite(readNumber(cell));
   const isHead =
     cells[0].some((cell, k) => k > 0 && !isNumber(cell)) ||

@@ -24,7 +24,7 @@ export function compareView(store) {
   );
   const reached = figure(
     "Lessons that have reached 95 %",
-    "The share of lessons in which belief in the truth has reached 95 % by this round.",
+    "For each round: the share of lessons in which the belief in the truth has reached 95 %.",
   );
   const body = h("tbody");
   const head = ["rule", "median rounds to 95 %", "lessons that reached 95 %", "mean final belief", "rate (nats per round)"];

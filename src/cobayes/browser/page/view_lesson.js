@@ -56,7 +56,7 @@ export function lessonView(store) {
   );
   const odds = figure(
     "Log-odds of the truth",
-    "In the long run the log-odds grow by the rate, in nats per round (thin lines).",
+    "If the teachers draw, the log-odds grow in the long run by the rate, in nats per round (thin lines).",
   );
   const path = figure("Path of belief", "");
   path.element.classList.add("path-figure");
@@ -167,7 +167,7 @@ export function lessonView(store) {
         series: ruleCurves((k) => values[k]).map((one, k) => ({ ...one, slope: lessons[k].rate })),
       }),
     );
-    odds.caption.textContent = `In the long run the log-odds grow by the rate, in nats per round (thin lines): ${RULE_LIST.map(({ title }, k) => `${title.toLowerCase()} ${digits(lessons[k].rate)}`).join(", ")}.`;
+    odds.caption.textContent = `If the teachers draw, the log-odds grow in the long run by the rate, in nats per round (thin lines): ${RULE_LIST.map(({ title }, k) => `${title.toLowerCase()} ${digits(lessons[k].rate)}`).join(", ")}.`;
     drawPath(state, lessons);
   }
 
@@ -187,7 +187,7 @@ export function lessonView(store) {
     const third = m === 3 ? others[1] : -1;
     path.caption.textContent =
       m === 3
-        ? "A corner is certainty in one hypothesis; a path is one learner. Drag the prior to repeat the lesson from another prior."
+        ? "A corner is certainty in one hypothesis; a path shows one learner’s beliefs. Drag the prior to repeat the lesson from another prior."
         : "The corners are certainty in the truth, in its strongest rival, and in all other hypotheses together.";
     path.draw((width) =>
       triangle({

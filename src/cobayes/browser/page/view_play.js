@@ -25,7 +25,7 @@ export function playView(store) {
     class: "primary",
   });
   const tally = h("p", { class: "soft" });
-  const known = figure("The table that you and the teacher know", "Outlined: the data that were shown.");
+  const known = figure("The table that you and the teacher know", "Outlined: the data that were shown and, after your guess, the truth.");
   const curves = figure("Beliefs of three learners", "Each learner’s belief in the truth, after the data that you saw.");
   const element = h(
     "div",

@@ -12,7 +12,7 @@ export function whyThisDatum(store) {
   const lead = h("p", { class: "lead-in" });
   const body = h("tbody"),
     rows = [];
-  const heads = ["datum", "probability of being shown", "belief after it", "belief in the truth"];
+  const heads = ["datum", "probability of being drawn", "belief after it", "belief in the truth"];
   const element = h(
     "figure",
     { class: "why" },
@@ -39,8 +39,8 @@ export function whyThisDatum(store) {
         ? `Before round ${at} the ${RULE_LIST[position].title.toLowerCase()} learner’s belief in “${hypotheses[state.truth]}” was ${percent(was)}. `
         : `Before the first datum the belief in the truth is ${percent(was)}. `,
       chosen >= 0
-        ? `Then “${data[chosen]}” was shown, with probability ${percent(chances[chosen])}.`
-        : "The table lists the possible data.",
+        ? `Then “${data[chosen]}” was shown; this teacher draws it with probability ${percent(chances[chosen])}.`
+        : "The table lists all data.",
     );
     const order = data.map((_, i) => i).sort((a, b) => chances[b] - chances[a] || a - b);
     while (rows.length < data.length) rows.push(alternative());

@@ -216,9 +216,8 @@ function eliminate(system) {
  * Fill the columns of hypotheses whose belief is zero: the limit as their belief tends to zero.
  *
  * Free rows are rows of available data that are zero in all columns of positive belief. A column that is positive in a
- * free row gets all its mass in free rows; several columns of this kind are scaled to equal sums. Any other column goes to a
- * component with a row in which it is positive: in the block with the lowest ratio of column sums to row sums, the component
- * with the largest `reach` (blocks.js).
+ * free row gets all its mass in free rows; several columns of this kind are scaled to equal sums. Any other column is
+ * added to the component that `componentOfColumn` chooses.
  * @type {(matrix: number[][], logBelief: number[], dataPrior: number[], blocks: Block[] | null,
  *   rowFactors: number[], result: number[][]) => void}
  */
@@ -245,7 +244,7 @@ function attachUnbelieved(matrix, logBelief, dataPrior, blocks, rowFactors, resu
 
 /**
  * The component to which a column of belief zero is added: one with a row in which the column is positive. Of several,
- * one in a later block is preferred, then one with a larger `reach` (blocks.js).
+ * one in a later block (of a lower ratio) is preferred, then one with a larger `reach` (blocks.js).
  * @type {(blocks: Block[], numRows: number, isAllowed: (i: number) => boolean) => Component | undefined}
  */
 function componentOfColumn(blocks, numRows, isAllowed) {
