@@ -120,6 +120,23 @@ def test_an_error_in_a_pasted_table_names_the_line_and_the_column_of_the_text():
     ]
 
 
+def test_a_table_that_a_link_could_not_keep_is_refused():
+    folder = (Path(cb.__file__).parent / "browser").as_uri()
+    script = f"""
+        import {{ parseTable, problems }} from "{folder}/page/tables.js";
+        const rows = (n, m) => Array(n).fill(Array(m).fill(1).join(",")).join("\\n");
+        const names = {{ data: Array(201).fill("d"), hypotheses: ["a", "b"] }};
+        const drawn = {{ ...names, matrix: Array(201).fill([1, 2]) }};
+        const named = "h,".repeat(60) + "h\\n" + rows(200, 61);
+        const texts = [rows(201, 2), rows(2, 61), named, rows(200, 60)];
+        process.stdout.write(JSON.stringify(
+          [...texts.map((text) => parseTable(text).message), problems(drawn)[0].message]));"""
+    *refused, accepted, drawn = run_node(script)
+    limit = "At most 200 data (rows) and 60 hypotheses (columns) are allowed here."
+    assert set(refused) | {drawn} == {f"{limit} Use Python for larger tables."}
+    assert "At most" not in accepted
+
+
 def fit_by_command(folder, text):
     """Fit a CSV by the command that the folder's README names, with few depths to save time."""
     readme = (folder / "README.md").read_text(encoding="utf-8")
@@ -531,6 +548,7 @@ def test_what_is_there_is_not_overwritten(tmp_path):
         ({"prior": {"gesture": [0.25] * 4}}, "the priors name problem 'gesture', but no table"),
         ({"data_prior": {"gesture": None}}, "the data priors name problem 'gesture'"),
         ({"seed": -1}, "seed is -1; expected an integer >= 0"),
+        ({"seed": 2**52 + 1}, f"seed is {2**52 + 1}; expected an integer from 0 to"),
         ({"seed": 1.5}, "seed is 1.5; expected an integer"),
         ({"seed": "abc"}, "seed is 'abc'; expected an integer"),
     ],

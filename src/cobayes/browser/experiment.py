@@ -104,8 +104,8 @@ def write_experiment(
         The numbers of rows and columns of a board on which the data are laid out in the order of
         the table, row by row (default: buttons in random order).
     seed
-        Seed of the partner's draws and of the orders of lessons and buttons, an integer >= 0
-        (default: random for each person).
+        Seed of the partner's draws and of the orders of lessons and buttons, an integer from 0 to
+        2**52 (default: random for each person).
     title
         The title of the page.
 
@@ -128,6 +128,8 @@ def write_experiment(
     one_of(response, "response", ("guess", "rating"))
     num_rounds = whole_number(num_rounds, "num_rounds", 1)
     seed = None if seed is None else whole_number(seed, "seed", 0)
+    if seed is not None and seed > 2**52:  # `Random` in JavaScript: seeds up to 2**53
+        raise CobayesError(f"seed is {seed}; expected an integer from 0 to 2**52.")
     if not problems:
         raise CobayesError("no problem was given.", "give {name: matrix}, one for each problem.")
     stems = {name: re.sub(r"[^\w.-]+", "-", name).strip(".-") or "problem" for name in problems}

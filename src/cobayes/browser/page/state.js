@@ -55,7 +55,7 @@ export const FRESH = { prior: null, dataPrior: null, picks: [], round: 0, playSh
 function isTable(x) {
   const isNames = (list) => Array.isArray(list) && list.every((name) => typeof name === "string" && name.length <= 200);
   if (!x || !isNames(x.data) || !isNames(x.hypotheses) || !Array.isArray(x.matrix)) return false;
-  if (x.matrix.length !== x.data.length || x.data.length > 200 || x.hypotheses.length > 60) return false;
+  if (x.matrix.length !== x.data.length) return false;
   if (!x.matrix.every((row) => Array.isArray(row) && row.length === x.hypotheses.length)) return false;
   return problems(x).length === 0;
 }

@@ -3,7 +3,8 @@ import { positions } from "../twin/blocks.js";
 
 const MAX_ROWS = 200,
   MAX_COLUMNS = 60,
-  MAX_LABEL = 80;
+  MAX_LABEL = 80,
+  TOO_LARGE = `At most ${MAX_ROWS} data (rows) and ${MAX_COLUMNS} hypotheses (columns) are allowed here. Use Python for larger tables.`;
 
 /** @typedef {{data: string[], hypotheses: string[], matrix: number[][]}} Table */
 
@@ -21,12 +22,10 @@ export function parseTable(text) {
   const lines = filled.map((k) => all[k]);
   if (!lines.length) return refuse("Nothing to read: paste a table with data as rows and hypotheses as columns.");
   if (lines.length > MAX_ROWS + 1)
-    return refuse(`Found ${lines.length} rows; at most ${MAX_ROWS} rows of numbers are allowed. Use Python for larger tables.`);
+    return refuse(TOO_LARGE);
   const separator = findSeparator(lines);
   const cells = lines.map((line) => splitLine(line, separator));
   const width = Math.max(...cells.map((row) => row.length));
-  if (width > MAX_COLUMNS + 1)
-    return refuse(`Found ${width} columns; at most ${MAX_COLUMNS} columns of numbers are allowed. Use Python for larger tables.`);
   const isNumber = (cell) => Number.isFinite(readNumber(cell));
   const isHead =
     cells[0].some((cell, k) => k > 0 && !isNumber(cell)) ||
@@ -64,6 +63,7 @@ export function parseTable(text) {
  * @returns {{message: string, row?: number, column?: number}[]} `row`, `column`: the cell, row or column concerned, if any.
  */
 export function problems({ data, hypotheses, matrix }) {
+  if (matrix.length > MAX_ROWS || hypotheses.length > MAX_COLUMNS) return [{ message: TOO_LARGE }];
   const found = [];
   matrix.forEach((row, i) =>
     row.forEach((value, j) => {

@@ -226,7 +226,7 @@ function say(place, text, isBad) {
 function summary({ matrix, data, hypotheses }) {
   const zeros = matrix.flat().filter((value) => value === 0).length;
   const share = zeros
-    ? `${zeros} zeros (${digits((100 * zeros) / (data.length * hypotheses.length), 2)} %)`
+    ? `${zeros} ${zeros === 1 ? "zero" : "zeros"} (${digits((100 * zeros) / (data.length * hypotheses.length), 2)} %)`
     : "no zeros";
   return `${data.length} data, ${hypotheses.length} hypotheses, ${share}.`;
 }
