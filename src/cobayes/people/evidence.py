@@ -29,8 +29,7 @@ CONVINCING = 0.95
 # PSIS-LOO gives every draw a weight, and fits a Pareto distribution to at most the largest fifth of
 # the weights. The fit needs at least five weights.
 LEAST_DRAWS = 25
-# Models are tied if their log evidences for a person differ by less than this, the accuracy of the
-# optimiser.
+# Models are tied if their log evidences for a person differ by less than this.
 TIE = 1e-3
 
 

@@ -23,7 +23,8 @@ from cobayes.people.problems import Array
 # sum of the parameters.
 MAX_ITERATIONS, TOLERANCE = 10_000, 1e-12
 # The number of nodes of the trapezoidal rule in `exceedance_probabilities`. For Dirichlet
-# parameters of 1 to 10,000 there are at least 45 nodes per standard deviation of log x.
+# parameters of 1 to 10,000 there are at least 45 nodes per standard deviation of log x, the
+# variable of integration.
 NUM_NODES = 2001
 
 
@@ -128,7 +129,7 @@ def exceedance_probabilities(counts: Array) -> Array:
 
     Shares are independent gamma variables divided by their sum, so P is the integral over x of the
     density of gamma variable k times the distribution functions of the other variables. The
-    trapezoidal rule in log x converges exponentially; probabilities below about 1e-280 become zero.
+    trapezoidal rule in log x converges exponentially.
 
     Parameters
     ----------

@@ -31,8 +31,8 @@ NUM_GUESSES = 500
 # `fit_group` warns if the group's draws are worth fewer independent draws than this share of
 # `num_draws`.
 LEAST_EFFECTIVE = 0.05
-# `fit_group` warns if a person's effective number of draws is below FEWEST_EFFECTIVE, or if a
-# spread (in logits) is less than NEAR_BOUND away from a limit of `SPREAD`.
+# `fit_group` warns if a person's `GroupFit.effective` is below FEWEST_EFFECTIVE, or if a spread (in
+# logits) is less than NEAR_BOUND away from a limit of `SPREAD`.
 FEWEST_EFFECTIVE, NEAR_BOUND = 50, 0.1
 # An eigenvalue of the expected information per response counts as zero if it is below this. The
 # unit of each parameter is the distance between its bounds.
@@ -203,14 +203,15 @@ def fit_group(
     method
         "laplace": a normal approximation for every person at every depth, corrected by importance
         sampling. "nuts": four chains of NumPyro's sampler (``pip install '.[people-groups]'``),
-        which take several times as long. With ratings, or free parameters of the "learner in mind"
-        (see `Family`), NUTS is slower by a further factor of ten.
+        which take several times as long. With ratings, or if `prior_temperature`,
+        `inner_rationality` or a learner's `rationality` is free, NUTS is slower by a further factor
+        of ten.
     rng
         Anything that `numpy.random.default_rng` accepts.
     num_draws
         The number of draws of the posterior. With NUTS, let N be the larger of this number and 800.
         The four chains together make at least N draws. They continue until every R-hat is below
-        1.01, up to 4 N draws.
+        1.01, up to about 4 N draws.
     progress
         A function that is called with a text and the finished share, 0 to 1.
 
@@ -345,7 +346,7 @@ def _require_possible(
         return
     rows, known = np.concatenate(rows), table.situations
     message = "some responses are impossible at every depth of the family"
-    hint = "allow finite depths"
+    hint = "allow finite depths if the only depth is infinite"
     if family.is_teacher:
         index, datum = known.tables.index[known.at[rows]], table.datum[rows]
         gone = rows[np.isneginf(known.tables.log_data_prior[index, datum])]

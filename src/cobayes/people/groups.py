@@ -327,7 +327,7 @@ def _candidates(alone: Fit, mean: Array, spread: Array, random: np.random.Genera
 def _sample_group(
     candidates: _Candidates, num_draws: int, random: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return points for `Group.from_line` (g, d), and the effective number of proposals (1,)."""
+    """Return points for `Group.from_line` (g, d), and the effective number of candidates (1,)."""
 
     def log_density(line: Array) -> float:
         weights = candidates.weigh(Group.from_line(line, candidates.has.shape[1]))

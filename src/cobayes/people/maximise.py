@@ -1,4 +1,4 @@
-"""Maxima of the likelihoods of many units within bounds, and profiles of single parameters.
+"""Maxima of many units' likelihoods within bounds, and profiles of single parameters.
 
 All units (people) have the same few parameters. Each step of Fisher scoring is computed for all
 units that have not converged; every unit has its own damping.

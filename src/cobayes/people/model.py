@@ -134,8 +134,8 @@ def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: 
     columns of a block, let lambda be the block's total belief divided by its total data prior.
     The column sums of the scaled matrix are theta, and its row sums are lambda times the data
     prior. Differentiated, these conditions are (1 - T'L) d log v = d log theta - d log lambda: one
-    linear system of m unknowns per situation. If two blocks have the same lambda, the limit has
-    only one-sided derivatives; the derivative with fixed blocks is returned.
+    linear system of m unknowns per situation. If two blocks have the same lambda, the limit may
+    have only one-sided derivatives; the derivative with fixed blocks is returned.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class LogLikelihood:
     """The log-likelihood of pooled responses at one depth, with its exact gradient.
 
     Calling the object with the free parameters, in the order of `names`, returns value and
-    gradient. Samplers and optimisers that accept a user's function can call it (PyTensor, JAX,
+    gradient. Samplers and optimisers that accept a user's function can call it (PyMC, NumPyro,
     emcee, `scipy.optimize`).
 
     Parameters
