@@ -195,7 +195,7 @@ class LimitCertificate(_Claim):
         self.slope(num_rounds=0, num_lessons=2, rng=0)
 
     def slope(self, **options: Any) -> LimitSlope:
-        """Estimate a lower bound on the failure rate divided by the conjecture's upper bound on it.
+        """Estimate a lower bound on (failure rate) / (the conjecture's bound on the failure rate).
 
         The default is the limit of small perturbations. A value above one contradicts the
         conjecture.
@@ -339,7 +339,7 @@ class CertificateCheck(Result):
 
     @property
     def standard_errors(self) -> dict[str, float]:
-        """For each estimate, by how many standard errors `upper` is below the conjectured rate."""
+        """``(conjectured_success - upper) / stderr`` of each estimate, by its method."""
         bound, rates = self.conjectured_success, (self.lessons, self.coupled)
         return {rate.method: (bound - rate.upper) / rate.stderr for rate in rates}
 

@@ -53,7 +53,7 @@ class StabilityFigure:
     draw : callable
         Returns the pictures by name, given the results and the seed of the random directions.
     claims : mapping
-        From the function that judges each claim to the source of the claim in the paper.
+        The sources of the claims in the paper, by the functions that judge the claims.
     values : tuple of callables
         Functions that return further numbers for the text.
     """
