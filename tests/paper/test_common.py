@@ -28,7 +28,7 @@ def test_the_texts_of_a_claim_are_filled_in_and_have_the_topic_above_them():
     assert found == {
         "topic": "Supplement: the worked example",
         "statement": "The SCBI learner eventually converges much faster",
-        "source": "Supplement, Section 3",
+        "source": "Supplement, “An Example on a 2 by 2 Matrix”",
         "measured": "rates of convergence 0.2200 (SCBI) and 0.2000 (BI) nats per round: faster by "
         "10 %",
         "rule": "SCBI’s rate is more than 2 times BI’s, our reading of “much faster”",

@@ -41,7 +41,7 @@ PROMISED = 0.6
 SIZES = (-1.5, -3.0, -10.0, -30.0, -60.0, -90.0, -150.0)
 """Decimal logarithms of the L1 distances between the teacher's and the learner's prior."""
 
-# The learner is sure when one minus its belief in the truth is below this.
+# The learner is sure when one minus its belief in the truth is at most this.
 DOUBT = 1e-9
 RULES = {"BI": BI, "Pragmatic": lambda model: Pragmatic(model, 1), "SCBI": SCBI}
 TEACHERS_MATRIX = "M_3"

@@ -46,7 +46,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading of "the board gets wider and the number of goals gets more".
+    """One reading of "the board gets wider and the number of possible goals gets more".
 
     Attributes
     ----------

@@ -147,7 +147,7 @@ FIGURES = {
         pictures.disc_grid,
         {
             claims.judge_conjecture: "Conjecture 5.3, on the discs of Figure S2",
-            claims.judge_single_sequences: "Supplement, Section 4, on Figure S2",
+            claims.judge_single_sequences: "Supplement, “Perturbation on Prior”; Figure S2",
         },
     ),
     "figure-s3": StabilityFigure(
