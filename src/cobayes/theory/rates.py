@@ -130,7 +130,7 @@ def relevant_hypothesis(
 
     Notes
     -----
-    Section 5.2: the arg min of Theorem 3.6.
+    Section 5: the arg min of Theorem 3.6.
 
     Examples
     --------
