@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, SupportsIndex, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes import _core
 from cobayes._input.labels import Distribution
 from cobayes._input.validation import generator, instance, one_of, subclasses
 from cobayes._output import probability_text
@@ -71,7 +72,7 @@ class Learner:
     @property
     def belief(self) -> Array:
         """The current belief, shape (m,)."""
-        return np.exp(self.log_belief)
+        return _core.exp(self.log_belief)
 
     @property
     def likelihood(self) -> Array:
@@ -103,7 +104,7 @@ class Learner:
             raise impossible_datum(self.rule, row)
         self.log_belief = posterior
         self.move_on(row)
-        return np.exp(self.log_belief)
+        return _core.exp(self.log_belief)
 
     def move_on(self, row: int) -> None:
         """Set the next state, or `outcomes` if several are possible; the belief stays the same."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes import _core
 from cobayes._input.validation import generator, instance, number_between, one_of, whole_number
 from cobayes._output import counted, dataset, freeze, html_table, probability_text, shown
 from cobayes._parallel import require_affordable_simulation
@@ -67,12 +68,12 @@ class Lesson:
     @property
     def beliefs(self) -> Array:
         """The learner's beliefs, shape (k + 1, m); the first is the prior."""
-        return np.exp(self.log_beliefs)
+        return _core.exp(self.log_beliefs)
 
     @property
     def teacher_beliefs(self) -> Array:
         """The teacher's estimates of the learner's beliefs, shape (k + 1, m)."""
-        return np.exp(self.teacher_log_beliefs)
+        return _core.exp(self.teacher_log_beliefs)
 
     @property
     def num_rounds(self) -> int:
@@ -241,7 +242,7 @@ class Lesson:
         return cls.from_dict(saving.read(path, "lesson"))
 
     def __repr__(self) -> str:
-        final = np.exp(self.log_beliefs[-1, self.hypothesis])
+        final = self.beliefs[-1, self.hypothesis]
         return (
             f"Lesson({self.rule_name}; {counted(self.num_rounds, 'round')}; taught "
             f"{self.hypothesis_label!r}; final belief in it {probability_text(final, 4)})"

@@ -52,10 +52,7 @@ class Response:
     @property
     def log_likelihood(self) -> Array:
         """Logarithms of the learner's likelihood, (n, m)."""
-        if self.logs is not None:
-            return self.logs
-        with np.errstate(divide="ignore"):
-            return np.log(self.likelihood)
+        return _core.log(self.likelihood) if self.logs is None else self.logs
 
 
 def what_is_wrong(response: Any, model: Model) -> str | None:
