@@ -277,7 +277,7 @@ class Teacher(Learner):
 
     @property
     def distribution(self) -> Array:
-        """The probabilities of the next datum, (n,), for `choose`."""
+        """The distribution from which `choose` draws a datum or takes the likeliest, (n,)."""
         found = self.distribution_over_data(self.hypothesis)
         if self.choice == "forward":
             is_forward: Any = self.rule.task.moves_forward(self.state, self.hypothesis)

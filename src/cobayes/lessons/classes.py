@@ -50,7 +50,7 @@ class ClassTeacher(Teacher):
     aim
         "mean": the weighted mean belief in the truth. "worst": the lowest log-odds of the truth.
         "number": the total weight of the learners whose belief is at least `level`, plus 0.001
-        times the mean belief, which decides between equal weights.
+        times the mean belief, which breaks ties.
     level
         For "number": a learner is sure when its belief in the truth is at least this.
     sharpness, lapse

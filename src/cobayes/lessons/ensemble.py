@@ -95,9 +95,9 @@ class Ensemble(Result):
     path_rounds : ndarray
         The rounds that `paths` holds.
     num_contradicted : int
-        The number of lessons in which the learner saw a datum that is impossible under every
-        hypothesis with a positive belief; such a datum does not change the belief. Zero if teacher
-        and learner have the same rule and prior.
+        The number of lessons in which the learner saw a datum that its own task does not allow, or
+        that is impossible under every hypothesis with a positive belief; such a datum does not
+        change the belief. Zero if teacher and learner have the same rule and prior.
 
     Examples
     --------

@@ -141,7 +141,7 @@ class Lesson:
         return Lesson(data, logs, own_logs, more.teacher, more.learner, states)
 
     def to_dataframe(self, agent: Literal["learner", "teacher"] = "learner") -> pd.DataFrame:
-        """Return one row per round: the datum, the state if agents see it, and the belief.
+        """Return one row per round from 0 on: datum, state if agents see it, and belief.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ def run_lesson(
     The agents may have different matrices, tasks and priors; they start from their current beliefs
     and states, and the lesson changes both agents. In a world the lesson ends when the walker
     reaches its goal. It also ends early, with a warning, if the task has no datum left for the
-    taught hypothesis.
+    taught hypothesis; an error is raised if there is none for the first round.
 
     Parameters
     ----------

@@ -180,7 +180,7 @@ class Node:
 
 
 class Search:
-    """Exact search for the datum after which the learner's belief in a hypothesis is highest.
+    """Exact search for the data after which the learner's belief in a hypothesis is highest.
 
     The search maximises the learner's log-odds of the hypothesis, because two beliefs that are both
     rounded to one still have different log-odds.
@@ -208,7 +208,7 @@ class Search:
 
         If the log-odds `wanted` are given, return instead the first data found that reach `wanted`
         in `depth` rounds or fewer; if none do, the log-odds returned are lower than `wanted`.
-        Without `wanted`, the data are empty only if the hypothesis allows no available datum.
+        Without `wanted`, the data are empty only if the highest log-odds are minus infinity.
         """
         # Sequences of data that lead to the same belief, up to rounding, are continued only once.
         beliefs = np.round(node.log_belief, 9).tobytes()

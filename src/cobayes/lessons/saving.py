@@ -181,7 +181,7 @@ def unpack_generator(content: Any) -> np.random.Generator:
     rng.bit_generator.state = content
     is_read = rng.bit_generator.state == content
     if not is_read or content["has_uint32"] not in (0, 1) or content["state"]["inc"] % 2 == 0:
-        raise ValueError("the generator's state is not one of NumPy's PCG64")
+        raise ValueError("the generator's state is not a state of NumPy's PCG64")
     return rng
 
 

@@ -187,6 +187,9 @@ def compare_teachers(
 
     Notes
     -----
+    In a column with zeros the data with positive entries are true of the hypothesis. In a column
+    without zeros they are the data whose probability is at least the mean over all hypotheses.
+
     With hundreds of data and hypotheses "optimal" takes most of the time and rarely finishes its
     search; in this case compare only the other teachers. If a datum has uncertain outcomes (a
     walker slips), "greedy" and "optimal" are left out. "active" is left out unless the task is a

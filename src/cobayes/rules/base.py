@@ -203,7 +203,8 @@ class Rule(ABC):
         -------
         ndarray
             P(d | h), (n, m) or (k, n, m). A column sums to one, or is zero if h allows no
-            available datum.
+            available datum. With `Pragmatic` of finite depth >= 1 it is also zero if each available
+            datum that h allows is impossible under all hypotheses with a positive belief.
         """
         logs = self.log_beliefs(belief)
         many, rule = np.atleast_2d(logs), self.at(self.task.start)
@@ -271,8 +272,8 @@ class Rule(ABC):
         Returns
         -------
         ndarray
-            Row d is ``update(belief, d)``, (n, m) or (k, n, m); NaN if datum d is impossible under
-            every hypothesis with a positive belief.
+            Row d is ``update(belief, d)``, (n, m) or (k, n, m); NaN if datum d is not available or
+            is impossible under every hypothesis with a positive belief.
         """
         logs = self.log_beliefs(belief)
         many, rule = np.atleast_2d(logs), self.at(self.task.start)

@@ -34,7 +34,7 @@ class CooperativeInference:
         prior.
     learner : ndarray
         P_L(h | d), (n, m). A row sums to one, or is NaN if no hypothesis with a positive prior
-        allows d.
+        allows d. The row of a datum with prior zero can be NaN in other cases, too.
     model : Model
         The matrix and its labels.
     learner_prior, teacher_prior : ndarray

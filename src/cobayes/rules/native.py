@@ -166,7 +166,8 @@ class SCBI(NativeRule):
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`.
 
         If another hypothesis allows available data that are impossible under `hypothesis`, only
-        these data have a positive probability under the other hypothesis.
+        these data have a positive probability under the other hypothesis. These probabilities need
+        not be the limit, which can depend on all beliefs; no rate depends on them.
         """
         if not self.is_scbi:
             return super().at_certainty(hypothesis)

@@ -29,8 +29,8 @@ class Response:
     Attributes
     ----------
     likelihood : ndarray
-        P(d | h), from which the teacher draws data, (n, m). A column sums to one, or is zero if h
-        allows no available datum.
+        P(d | h), from which the teacher draws data, (n, m). A column sums to one, or is zero if the
+        teacher of h has no datum to show.
     logs : ndarray or None
         The learner's log-likelihood, (n, m), if it differs from the logarithm of `likelihood`:
         where `likelihood` underflows, or where the learner uses a table whose columns are not

@@ -405,7 +405,8 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     if not (np.isfinite(found) & (found >= np.finfo(np.float64).tiny)).all():
         raise CobayesError(
             f"products of {size} entries are out of the range of float64.",
-            "divide every column by its largest entry; only literal='truth' is affected.",
+            "divide every column by its largest entry, which changes only rules with "
+            "literal='truth'; or ask for smaller sets.",
         )
     kept = is_possible.any(axis=1)
     labels = [" + ".join(model.data[d] for d in row) for row in members[kept]]
