@@ -122,3 +122,10 @@ def test_slippery_worlds_cannot_be_planned():
     world = cb.GridWorld.with_goals_on_top(5, 3, 2, 0.5, slip=0.1)
     with pytest.raises(cb.CobayesError, match="leads to one of"):
         cb.plan_lesson(cb.SCBI(world), "A", 3)
+
+
+def test_data_that_only_the_learners_table_excludes_are_named_by_the_hint():
+    rule = cb.BI(cb.limited_to([[1, 1], [1, 0.5], [0, 1]], [0, 1]))
+    with pytest.raises(cb.CobayesError, match="allows none of the data") as caught:
+        cb.plan_lesson(rule, 0, 2, learner_rule=cb.BI([[0, 1], [0, 0.5], [1, 1]]))
+    assert "make one of '2' available" in caught.value.hint

@@ -134,7 +134,7 @@ class Planner(Teacher):
             _, best = search.best(node, depth)
             if not best:
                 available = search.available(node) & (self.pupil.likelihood.sum(axis=1) > 0.0)
-                raise no_datum(self.rule.model, self.hypothesis, available)
+                raise no_datum(self.pupil.rule.model, self.hypothesis, available)
             datum = best[0]
         self.observe(datum)
         return datum
