@@ -89,7 +89,7 @@ class InfeasibleError(ConvergenceError):
 
 
 class ImpossibleDatumError(CobayesError):
-    """The task does not allow the datum, or no hypothesis with a positive belief allows it."""
+    """The task, the data prior, or every hypothesis with a positive belief excludes the datum."""
 
 
 class MissingDependencyError(CobayesError, ImportError):

@@ -152,7 +152,7 @@ def _to_entries(file: Path, table: Cells) -> Entries:
             "write at least one row and one column of numbers; separate the columns of a table by "
             "commas, semicolons or tabs.",
         )
-    # Labels that are numbers, such as years, become text, so that they are not read as positions.
+    # Labels such as years become text, because `make_labels` warns about labels that are integers.
     data = None if table.data is None else [str(label) for label in table.data]
     hypotheses = None if table.hypotheses is None else [str(label) for label in table.hypotheses]
     matrix = np.empty((len(table.rows), len(table.rows[0])))

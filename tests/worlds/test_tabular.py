@@ -156,7 +156,7 @@ def test_the_hint_shows_the_form_of_outcomes():
     table = {"lab": {"east": [("lab", 0.9), ("dock", 0.1)]}, "dock": {"east": [(1.0, "dock")]}}
     with pytest.raises(CobayesError) as caught:
         TabularWorld(table, "lab", ["lab", "dock"], 0.5)
-    assert caught.value.hint == "such as [(0.9, 'lab'), (0.1, 'dock')]."
+    assert caught.value.hint == "write, for example, [(0.9, 'lab'), (0.1, 'dock')]."
 
 
 def test_moves_may_have_names():

@@ -96,9 +96,9 @@ def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
                 hint = "turn text into numbers with frame.astype(float)."
             elif all(is_number(cell.replace(",", "").replace(" ", "")) for cell in cells):
                 hint = (
-                    "its numbers have commas: read the file with pandas.read_csv(..., decimal=',') "
-                    "if they are decimal commas, with thousands=',' if they separate thousands, "
-                    "or give the file itself to cobayes."
+                    "its numbers have commas or spaces: read the file with pandas.read_csv(..., "
+                    "decimal=',') if they are decimal commas, with thousands=',' or thousands=' ' "
+                    "if they separate thousands, or give the file itself to cobayes."
                 )
             raise CobayesError(
                 f"the column {name!r} of the DataFrame holds text; expected numbers.", hint
@@ -168,7 +168,7 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
 
 
 def _reason(values: Any, error: Exception) -> str:
-    """Return why values are not numbers: the first wrong entry, or else NumPy's message."""
+    """Return why values are not numbers: the first wrong entry, or else the text of `error`."""
     if getattr(values, "dtype", None) == np.dtype(object) and values.ndim == 2:
         for (row, column), entry in np.ndenumerate(values):
             try:

@@ -35,9 +35,8 @@ class GridWorldEnv(gymnasium.Env):
 
     An observation is a dict: ``square`` (row, column), ``goal`` (number of the agent's goal, from
     0) and ``belief`` (the watcher's belief over all goals). The episode ends on the agent's goal,
-    with the world's reward. Every move is rewarded by ``teaching_weight`` times the rise of
-    the watcher's belief in the goal. A move against the edge or a wall is allowed and changes only
-    the watcher's belief.
+    with the world's reward; ``gymnasium.make`` limits an episode to 200 moves. A move against the
+    edge or a wall is allowed and changes only the watcher's belief.
 
     Parameters
     ----------

@@ -43,9 +43,9 @@ def plan_walk(
 ) -> Lesson:
     """Plan a walker's most probable walk to its goal, by default among the shortest walks.
 
-    With `SCBI` the plan is cooperative: no walk of the same length to the goal leads to a higher
-    belief of the watcher in this goal. With `BI` the plan is literal: it depends only on the values
-    of the states.
+    With `SCBI` and a uniform data prior the plan is cooperative: no walk of the same length to the
+    goal leads to a higher belief of the watcher in this goal. With `BI` the plan is literal: it
+    depends only on the values of the states.
 
     Parameters
     ----------
@@ -69,9 +69,10 @@ def plan_walk(
 
     Notes
     -----
-    Under SCBI a walk d_1, ..., d_k has probability ``n**-k theta_k(h) / theta_0(h)``, whatever the
-    matrices of the rounds are, because the column sums of the scaled matrix are ``n theta``. If
-    several walks are equally probable, the first in the order of the moves is returned.
+    Under SCBI with a uniform data prior, a walk d_1, ..., d_k has probability
+    ``n**-k theta_k(h) / theta_0(h)``, whatever the matrices of the rounds are, because the column
+    sums of the scaled matrix are ``n theta``. If several walks are equally probable, the first in
+    the order of the moves is returned.
 
     Examples
     --------

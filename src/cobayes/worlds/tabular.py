@@ -37,7 +37,8 @@ class TabularWorld(World):
     start
         The state in which a walk starts.
     goals
-        A mapping from the label of a goal to its state or list of states; or a list of states.
+        A mapping from the label of a goal to its state or list of states; or a list of states, one
+        for each goal: state 15 gets the label "15".
     discount
         Between 0 and 1; see `World`.
     actions
@@ -144,7 +145,7 @@ def _read_outcomes(
                 raise CobayesError(
                     f"the outcomes of {move} are {quoted(moves[name])}; expected a list of pairs "
                     "(probability, next state).",
-                    f"such as [(0.9, {states[0]!r}), (0.1, {states[-1]!r})].",
+                    f"write, for example, [(0.9, {states[0]!r}), (0.1, {states[-1]!r})].",
                 ) from None
             for chance, target in pairs:
                 if target not in positions:
@@ -187,8 +188,8 @@ def world_from_gymnasium(
         An environment with a table ``env.unwrapped.P`` (state -> move -> list of (probability,
         next state, reward, terminated)), or the name of a registered environment.
     goals
-        A mapping from the label of a goal to its state or list of states; or a list of states, each
-        of which is a goal labelled by itself.
+        A mapping from the label of a goal to its state or list of states; or a list of states, one
+        for each goal: state 15 gets the label "15".
     discount
         Between 0 and 1; see `World`.
     start
