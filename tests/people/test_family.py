@@ -51,6 +51,8 @@ def test_rationality_is_the_exponent_of_the_recursion_and_sharpness_that_of_a_re
         (dict(sharpness=2.0), "'sharpness' has no effect"),
         (dict(response="guess", noise=0.2), "'noise' has no effect"),
         (dict(weights=1.0), "'weights' has no effect"),
+        (dict(weights=np.array([-1.0, 1.0])), "'weights' has no effect"),
+        (dict(response="guess", noise=np.array([0.1, 0.2])), "'noise' has no effect"),
         (dict(response="rating", noise=0.0), "noise is"),
         (dict(depth=np.inf, response="guess", rationality=2.0), "exponent of a response is sharp"),
     ],
@@ -58,6 +60,11 @@ def test_rationality_is_the_exponent_of_the_recursion_and_sharpness_that_of_a_re
 def test_invalid_settings_are_refused(settings, message):
     with pytest.raises(cb.CobayesError, match=message):
         Family(**settings)
+
+
+def test_defaults_of_settings_without_effect_are_accepted_in_any_form():
+    for settings in (dict(weights=[-10.0, 10.0]), dict(weights={}, noise=np.array([0.01, 1.0]))):
+        assert Family(**settings).bounds == Family().bounds
 
 
 @pytest.mark.parametrize("lapse", [5, (0.0, 50.0)])

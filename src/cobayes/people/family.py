@@ -146,7 +146,10 @@ class Family:
             ("weights", bool(features), "give the features to which the weights belong."),
         ):
             # If no features were given, `features` is {} here, not its default None.
-            if not is_used and getattr(self, name) not in (getattr(Family, name), {}):
+            value, default = getattr(self, name), getattr(Family, name)
+            is_mapping = isinstance(value, Mapping)
+            is_set = bool(value) if is_mapping else not np.array_equal(value, default)
+            if is_set and not is_used:
                 raise CobayesError(f"the setting {name!r} has no effect in this family.", hint)
         names = PARAMETERS[self.response]
         limits = dict.fromkeys(names, (0.0, MOST)) | _LIMITS
