@@ -268,6 +268,7 @@ def test_the_best_lesson_is_planned_for_the_assumed_prior_and_shown_to_the_actua
     [
         "data_prior,p_1\nleft,0.2\nup,0.5\nright,0.3\n",
         "left;0,2\nup;0,5\nright;0,3\n",
+        "left; 0,2\nup; 0,5\nright; 0,3\n",
         "datum\tshare\nleft\t0.2\nup\t0.5\nright\t0.3\n",
     ],
 )
@@ -280,6 +281,23 @@ def test_files_of_a_data_prior_may_have_any_heading_and_separator(run, world, tm
         for prior in (shares, "0.2,0.5,0.3", "uniform")
     )
     assert found == typed != uniform
+
+
+def test_a_first_row_with_a_decimal_comma_and_an_unknown_label_is_not_taken_for_a_heading(
+    run, world, tmp_path
+):
+    shares = tmp_path / "shares.csv"
+    shares.write_text("down;0,1\nleft;0,2\nup;0,5\nright;0,3\n", encoding="utf-8")
+    result = run("teach", world, "-H", "A", "--data-prior", shares)
+    assert result.exit_code == 2
+    assert "there is no datum called 'down'" in result.stderr
+
+
+def test_a_file_of_a_data_prior_may_guard_its_labels_as_the_matrix_does(run, tmp_path):
+    matrix, shares = tmp_path / "matrix.csv", tmp_path / "shares.csv"
+    matrix.write_text("datum,A,B\n'=x,1,2\ny,2,1\n", encoding="utf-8")
+    shares.write_text("'=x,0.2\ny,0.8\n", encoding="utf-8")
+    assert run("teach", matrix, "-H", "A", "--data-prior", shares).exit_code == 0
 
 
 @pytest.mark.parametrize("value", ["nan", "0.x"])

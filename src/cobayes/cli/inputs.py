@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from cobayes import __version__
 from cobayes._input.text import find_delimiter, with_decimal_point
+from cobayes._output import without_guard
 from cobayes.cli import terminal
 from cobayes.cli.options import Output, as_number
 from cobayes.errors import CobayesError
@@ -240,17 +241,20 @@ def _read_pairs(text: str, labels: tuple[str, ...]) -> list[list[str]]:
     file = existing_file(text)
     content, sign, _ = find_delimiter(read_text(file), ",")
     try:
-        rows = [row for row in csv.reader(content.splitlines(), delimiter=sign) if any(row)]
+        lines = [row for row in csv.reader(content.splitlines(), delimiter=sign) if any(row)]
     except csv.Error as error:
         raise CobayesError(f"{text} cannot be read: {error}.") from None
+    rows = [[without_guard(cell.strip()) for cell in row] for row in lines]
     if any(len(row) != 2 for row in rows):
         raise CobayesError(
             f"{text} has lines that do not have two cells.",
             "write one line per datum: its label, a comma, its number.",
         )
-    if rows and rows[0][0].strip() not in labels and as_number(rows[0][1]) is None:
+    if sign != ",":
+        rows = [[label, with_decimal_point(cell)] for label, cell in rows]
+    if rows and rows[0][0] not in labels and as_number(rows[0][1]) is None:
         del rows[0]
-    return rows if sign == "," else [[label, with_decimal_point(cell)] for label, cell in rows]
+    return rows
 
 
 def _number(text: str, name: str, hint: str = "write a number such as 0.2 or 1/3.") -> float:
