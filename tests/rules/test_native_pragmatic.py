@@ -82,16 +82,19 @@ def test_infinite_depth_is_scbi_and_large_depths_tend_to_it(prior):
     np.testing.assert_allclose(deep.likelihood(belief), scbi.likelihood(belief), rtol=1e-9)
 
 
-def test_the_likelihood_of_a_derived_rule_may_depend_on_the_belief_at_depth_zero():
+@pytest.mark.parametrize("depth", [0, math.inf])
+def test_a_derived_rule_with_its_own_likelihood_is_neither_bayes_nor_scbi(depth):
     def respond(self, log_belief):
         likelihood, share = self.model.normalized(), 0.3 * np.exp(log_belief[0])
         return cb.rules.Response((1.0 - share) * likelihood + share / len(likelihood))
 
     matrix, _, _ = random_problem(3)
-    derived = type("Derived", (cb.Pragmatic,), {"respond": respond})(matrix, 0)
+    derived = type("Derived", (cb.Pragmatic,), {"respond": respond})(matrix, depth)
     custom = type("Custom", (cb.Rule,), {"respond": respond})(matrix)
     found, expected = (cb.exact_rounds(rule, 0, 2).means for rule in (derived, custom))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+    found, expected = map(cb.rate_of_convergence, (derived, custom))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_infinite_depth_needs_rationality_one():

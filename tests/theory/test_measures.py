@@ -179,6 +179,8 @@ def test_bad_measures_are_refused_with_a_reason():
     rule = cb.BI(np.ones((2, 3)))
     with pytest.raises(cb.CobayesError, match="2 hypotheses, the rule 3"):
         AtomicMeasure.at([0.5, 0.5]).push(rule, 2)
+    with pytest.raises(cb.CobayesError, match="2 hypotheses, the rule 3"):
+        AtomicMeasure.at([0.5, 0.5]).push_data(rule)
     with pytest.raises(cb.CobayesError, match=r"sums to 0\.5"):
         AtomicMeasure.from_atoms([0.5], [[0.5, 0.5]])
     with pytest.raises(
