@@ -256,3 +256,8 @@ def test_polars_keeps_its_column_names_and_a_first_column_of_labels():
 def test_what_is_no_table_is_told_what_a_table_is(matrix, found):
     with pytest.raises(cb.CobayesError, match=rf"the matrix {found}[\s\S]*give a list of rows"):
         cb.SCBI(matrix)
+
+
+def test_a_dataframe_without_rows_is_called_empty():
+    with pytest.raises(cb.CobayesError, match="the matrix is empty"):
+        cb.Model(pd.DataFrame(columns=["a", "b"]))

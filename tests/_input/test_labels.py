@@ -79,3 +79,9 @@ def test_a_batch_is_checked_and_renormalised_row_by_row():
         distributions([np.full(12, 1 / 12), np.full(12, 1.001 / 12)])
     with pytest.raises(cb.CobayesError, match="shape"):
         MODEL.distribution([[0.5, 0.5]])
+
+
+def test_the_hint_about_a_distribution_of_zeros_is_not_to_divide_by_its_sum():
+    with pytest.raises(cb.CobayesError, match="sums to 0, not to 1") as caught:
+        cb.SCBI([[1, 2], [2, 1]]).update([0, 0], 0)
+    assert caught.value.hint == "at least one probability must be positive."

@@ -180,9 +180,11 @@ def _not_a_distribution(
     with np.errstate(over="ignore"):
         totals = array.sum(axis=-1)
     which = np.unravel_index(np.abs(totals - 1.0).argmax(), totals.shape)
+    hint = "divide it by its sum (sums within 1e-3 of one are renormalised)."
+    if totals[*which] == 0.0:
+        hint = "at least one probability must be positive."
     return CobayesError(
-        f"the {name}{_batch_place(which)} sums to {totals[*which]:.6g}, not to 1.",
-        "divide it by its sum (sums within 1e-3 of one are renormalised).",
+        f"the {name}{_batch_place(which)} sums to {totals[*which]:.6g}, not to 1.", hint
     )
 
 

@@ -90,7 +90,7 @@ def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
         if kind in "biufc":
             continue
         cells = list(frame.iloc[:, number].array)  # two columns may have the same name
-        if all(isinstance(cell, str) for cell in cells):
+        if cells and all(isinstance(cell, str) for cell in cells):
             hint = f"if it holds the labels of the data, give frame.set_index({name!r})."
             if all(map(is_number, cells)):
                 hint = "turn text into numbers with frame.astype(float)."
