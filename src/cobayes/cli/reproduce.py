@@ -77,7 +77,7 @@ def reproduce(given: Given) -> None:
     """Compute the paper's results and write DIR/index.html, a page that needs no network.
 
     The report keeps the parts that were computed before, so that you can add or repeat a single
-    part. After Ctrl-C or a power cut, the same command continues where it stopped.
+    part. After Ctrl-C or a power cut, the same command without --fresh continues where it stopped.
     """
     if given.show_list:
         rows = [[recipe.name, recipe.summary] for recipe in RECIPES]
@@ -118,9 +118,9 @@ def reproduce(given: Given) -> None:
 def runs(given: Given) -> None:
     """Show one line per experiment: finished shards, computing time and time left.
 
-    A shard is the part of a run that one process computes and saves at a time. Runs of the same
-    experiment in one folder share a line; give that folder to see each run. A single run is shown
-    with its points (sets of parameters).
+    A shard is the part of a run that one process computes at a time. Runs of the same experiment
+    in one folder share a line; give that folder to see each run. A single run is shown with its
+    points (sets of parameters).
     """
     folder, found = given.folder, find_runs(given.folder)
     if not found:

@@ -34,8 +34,8 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
     between=(0.0, 2.0),
     metavar="DISTANCE",
     default=0.05,
-    help="Search for the most dangerous prior among those at this Euclidean distance from the "
-    "assumed prior.",
+    help="The Euclidean distance from the assumed prior at which to search for the most dangerous "
+    "prior; less near the border of the simplex.",
 )
 @options.lessons(10_000, "Number of lessons for each prior.")
 @options.rounds(10_000, "Maximum number of rounds of a lesson.")

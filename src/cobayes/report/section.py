@@ -179,8 +179,8 @@ def written_section(
 
     The first line is the heading. ``{{ name }}`` is replaced by a value, ``![alt](name "caption")``
     by a drawing. The lines of a table follow its caption, ``Table: caption``. The text may end
-    with a part ``## Sizes``, and a part ``## Numbers: name`` for each table to download. Below
-    this heading are the table's title, and a line ``- `column`: description`` for each column.
+    with a part ``## Sizes``, and a part ``## Numbers: name`` for each table to download: the
+    table's title, and a line ``- `column`: description`` for each column.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ class Context:
     Attributes
     ----------
     name : str
-        The section's name; its random numbers depend only on this name and the seed.
+        The section's name; `rng` and `seeds` depend only on this name and the seed.
     scale : float
         The effort: 1 for the full numbers of samples.
     seed : int

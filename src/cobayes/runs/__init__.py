@@ -1,6 +1,7 @@
 """Experiments that are computed in parts, called shards.
 
-An interrupted run can be continued. The result has the same bits on one core and on a cluster.
+An interrupted run can be continued. The result has the same bits on one core and on a cluster of
+equal nodes.
 
 >>> import cobayes as cb
 >>> points = [cb.runs.Point(f"n = {n}", {"n": n}, 1000, 100) for n in (2, 3)]

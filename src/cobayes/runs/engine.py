@@ -70,7 +70,8 @@ def run(
 ) -> RunResult:
     """Run an experiment in a folder, or continue an earlier run there.
 
-    The result has the same bits for any executor and after any number of interruptions.
+    On equal processors the result has the same bits for any executor and after any number of
+    interruptions.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ def run(
         executor for several runs, or connects to a Dask cluster.
     jobs
         Number of processes, if no executor is given; 1 computes in this process (default: one per
-        core, or 1 if a shard function is defined in a notebook).
+        core, or 1 if a shard function is defined in a notebook or at the prompt).
     fresh
         Whether to delete the shards that are in the folder.
     progress
@@ -308,7 +309,8 @@ def _compute(works: list[_Work], executor: Executor, tell: Callable[[RunState], 
         if isinstance(error, KeyboardInterrupt):
             saved = f"{state.num_done} of {state.num_shards} shards of {state.experiment!r}"
             message = f"stopped by Ctrl-C; {saved} are saved in {str(state.folder)!r}."
-            raise RunInterrupted(message, "the same command continues the run.") from None
+            hint = "without --fresh (fresh=True) the same command continues the run."
+            raise RunInterrupted(message, hint) from None
         if isinstance(error, RunError) or not isinstance(error, Exception):
             raise
         raise RunError(
@@ -323,7 +325,8 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
     if future.cancelled():
         raise RunError(
             "the scheduler does not respond; finished shards are kept.",
-            "start it and its workers again; the same command then continues the run.",
+            "start it and its workers again; without --fresh (fresh=True) the same command then "
+            "continues the run.",
         )
     if error := future.exception():  # the worker or the connection failed
         text = "".join(traceback.format_exception(error)).strip()

@@ -317,7 +317,8 @@ class Ledger:
             raise RunError(
                 f"cannot read or write in {str(folder)!r}: {why}; shards recorded before are kept.",
                 "choose a folder that you may write to, or free disk space (or raise the "
-                "limit of open files, ulimit -n); then the same command continues the run.",
+                "limit of open files, ulimit -n); without --fresh (fresh=True) the same command "
+                "continues the run.",
             ) from error
         except (TypeError, ValueError, KeyError, ArithmeticError, RecursionError) as error:
             raise self._damaged(f"a row cannot be read ({error!r:.80})") from error

@@ -4,8 +4,8 @@ The plan fixes the size and the random numbers of every shard, so that neither t
 nor an interruption can change a result. A run can be continued only while its identity is the same.
 The identity covers the plan, the versions of Python, NumPy, SciPy and cobayes, the code of
 cobayes's numerical packages, and the code that the shard function uses. It does not cover comments,
-docstrings, data files, other installed packages, or the commands, plots, reports and browser pages
-of cobayes.
+docstrings, data files outside cobayes, other installed packages, or the commands, plots, reports
+and browser pages of cobayes.
 """
 
 from __future__ import annotations
@@ -278,10 +278,10 @@ def function_digest(function: Any) -> str:
 
     The digest covers those top-level statements of the function's module that bind or may change a
     name on which the function depends, and the imported modules that lie in the same package or, if
-    the module is a script, in its folder. For an interactively defined function, the digest covers
-    the instructions and defaults of this function and of the functions that it names. It also
-    covers the numbers, texts, lists, tuples, dicts, sets and arrays that these functions name, but
-    no modules, classes or other objects.
+    the module belongs to no package, in its folder. For an interactively defined function, the
+    digest covers the instructions and defaults of this function and of the functions that it names.
+    It also covers the numbers, texts, lists, tuples, dicts, sets and arrays that these functions
+    name, but no modules, classes or other objects.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def function_digest(function: Any) -> str:
     package = (module.__spec__ and module.__spec__.parent) or ""
     depth = len(package.split(".")) if package else 0
     root = path.parents[depth]
-    # Imports are followed inside `home`: the function's top-level package, or the script's folder.
+    # Imports are followed inside `home`: the function's top-level package, or its module's folder.
     # For a function of cobayes `home` is its subpackage; `package_digest` covers the others.
     home = path.parents[max(0, depth - (2 if package.startswith("cobayes.") else 1))]
     statements, waiting = {path: reached}, [path]
