@@ -236,7 +236,7 @@ def plot_belief_curves(
     names = {trace.hypotheses[positions[name]] for name, trace in traces.items()}
     if len(names) > 1:
         raise CobayesError(
-            f"the lessons teach different hypotheses: {', '.join(sorted(names))}.",
+            f"the curves would show different hypotheses: {', '.join(sorted(names))}.",
             "name the hypothesis to draw: hypothesis=...",
         )
     ax = axes_or_new(ax)

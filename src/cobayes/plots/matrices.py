@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Numbers are written into the cells if there are at most 12 rows and 8 columns. Rows are labelled
-# if there are at most 40, and so are columns.
+# if there are at most 40 rows, columns if there are at most 40 columns.
 _MAX_WRITTEN_ROWS, _MAX_WRITTEN_COLUMNS, _MAX_NAMED = 12, 8, 40
 
 
@@ -91,7 +91,7 @@ def plot_scaling(
 
     Notes
     -----
-    Section 2.2: for a positive matrix with n data, M^<n theta> has row sums one and column sums
+    Section 2.1: for a positive matrix with n data, M^<n theta> has row sums one and column sums
     n theta.
 
     Examples

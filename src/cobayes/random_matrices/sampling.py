@@ -88,7 +88,7 @@ def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
     require_affordable(
         f"matrices of {short_number(num_data)} x {short_number(num_hypotheses)}",
         "take a smaller shape.",
-        # Memory for four matrices at once, with their logarithms and inverses.
+        # Memory of a thread with AVX2: four matrices at once, with their logarithms and inverses.
         num_bytes=4.0 * 24.0 * min(num_data * num_hypotheses, 10**300),
     )
     return num_data, num_hypotheses

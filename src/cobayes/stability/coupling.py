@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 # If the teacher ends at the taught hypothesis in fewer pairs than this, the standard error that is
-# computed from the pairs is too small.
+# computed from the pairs may be too small.
 FEW = 30
 # The number of pairs that one call of the native core draws.
 PAIRS_PER_CALL = 1 << 16
@@ -165,8 +165,8 @@ def coupling(
     """Show teacher and learner the same data, and estimate to which hypotheses they converge.
 
     A pair is a teacher and a learner who see one sequence of data. One set of pairs gives the
-    success rates of all hypotheses: conditional on the event that the teacher's estimate ends at h,
-    the data have the distribution of a lesson about h.
+    success rates of all hypotheses: conditional on the event that the teacher converges to h, the
+    data have the distribution of a lesson about h.
 
     Parameters
     ----------

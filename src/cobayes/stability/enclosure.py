@@ -16,7 +16,8 @@ error e is the distance of this belief from the agent's exact belief in Hilbert'
 In a round e grows to at most e / (1 - c), where c is the smaller of two numbers. The first is
 Dobrushin's coefficient of the Markov chain A^T B from hypotheses to data and back, where A is S
 with normalised columns, and B is S with normalised rows. The second is Birkhoff's bound
-tanh(D / 4)^2, with D the largest log cross-ratio of the matrix. docs/beyond.md has the proofs.
+tanh(D / 4)^2, with D the largest log cross-ratio of the matrix. With Dobrushin's coefficient the
+bound has a further factor e^(4 SMALL_ERROR). docs/beyond.md has the proofs.
 """
 
 from __future__ import annotations
@@ -168,8 +169,8 @@ def success_enclosure(
     if theirs[position] == 0.0:
         return SuccessEnclosure(0.0, 0.0, 1, 0, name)
     count = float(max_leaves) if max_leaves < 10**300 else 1e300
-    # A single datum changes no belief. Otherwise the depth is limited to 10^6: a full tree of this
-    # depth has more than 10^300 leaves.
+    # If the table has only one datum, it changes no belief. Otherwise the depth is limited to 10^6:
+    # a full tree of this depth has more than 10^300 leaves.
     depth = 0 if model.num_data == 1 else min(depth, 10**6)
     if depth * math.log(model.num_data) < math.log(count):
         count = float(model.num_data) ** depth

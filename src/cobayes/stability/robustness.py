@@ -248,7 +248,7 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
     """
     m = min(whole_number(num_hypotheses, "num_hypotheses", 2), 10**100)
     cuts = whole_number(divisions, "divisions", 1)
-    # The number of points that `meshgrid` makes in and outside the simplex, capped at about 10^300.
+    # The number of points of `meshgrid`, inside and outside the simplex, capped at about 10^300.
     num_points = math.exp(min((m - 1) * math.log(cuts + 1), 690.0))
     require_affordable(
         f"a grid of up to {num_points:.3g} points",

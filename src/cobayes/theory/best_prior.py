@@ -12,12 +12,12 @@ with equality at s = sum_i p_i z_ij. Each right-hand side is a linear upper boun
 linear programme over all cuts found so far gives a new p. The programme's multipliers give an
 upper bound on the rate of every data prior.
 
-On a table with zeros, the teacher of h shows only data that h allows, in proportion to p. The
-rivals of h are the other hypotheses that allow exactly these data. If hypotheses allow different
-data, their rates depend on different parts of p, and the mean rate is not concave. Each set of
-hypotheses that allow the same data (a "pattern") has its own best data prior. The mean of the best
-rates is an upper bound on the mean rate. The result is the best of the uniform data prior and
-several mixtures of the patterns' best data priors.
+On a table with zeros, the teacher of h shows only data that h allows; in the limit of certainty it
+draws them in proportion to p. The rivals of h are the other hypotheses that allow exactly these
+data. If hypotheses allow different data, their rates depend on different parts of p, and the mean
+rate is not concave. Each set of hypotheses that allow the same data (a "pattern") has its own best
+data prior. The mean of the best rates is an upper bound on the mean rate. The result is the best of
+the uniform data prior and several mixtures of the patterns' best data priors.
 """
 
 from __future__ import annotations

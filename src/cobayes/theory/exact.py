@@ -142,8 +142,8 @@ def exact_rounds(
     prior
         The common prior (default: uniform); positive for the hypothesis that is taught.
     max_atoms
-        The largest number of beliefs in a round, or in all rounds together if the likelihood does
-        not depend on the belief; an error is raised if there are more.
+        The largest number of beliefs in a round; an error is raised if there are more. On a matrix,
+        if the likelihood does not depend on the belief, the beliefs of all rounds are counted.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def exact_rounds(
 
     Notes
     -----
-    The operator Psi(h), Eq. (4) of the paper, is iterated, as for Figure 3 (top). Data with
+    The operator Psi(h), Eq. (3) of the paper, is iterated, as for Figure 3 (top). Data with
     proportional rows lead to the same posterior and are merged, except under custom rules.
 
     Examples

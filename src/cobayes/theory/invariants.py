@@ -320,8 +320,8 @@ def inverse_update(rule: Rule, posterior: ArrayLike, datum: SupportsIndex | str)
     """Return the belief from which a datum leads to the given posterior, (m,).
 
     On a table without zeros there is exactly one such belief, and it excludes the same hypotheses
-    as the posterior. On a table with zeros the posterior must be positive everywhere: a hypothesis
-    that the datum excludes may have had any belief before.
+    as the posterior. On a table with zeros an error is raised if several beliefs may lead to the
+    posterior: if the datum excludes a hypothesis or, under `SCBI`, if the posterior does.
 
     Parameters
     ----------
@@ -376,7 +376,7 @@ def log_inverse(rule: Rule, log_posterior: Array, datum: int) -> Array:
     if (rows == -np.inf).any() and (log_matrix[datum] + log_posterior == -np.inf).any():
         raise CobayesError(
             f"datum {rule.model.data[datum]!r} or the posterior excludes a hypothesis; on a table "
-            "with zeros several beliefs lead to such a posterior.",
+            "with zeros several beliefs may lead to such a posterior.",
             "give a datum and a posterior that are positive for every hypothesis.",
         )
     if not rule.depends_on_belief:

@@ -148,7 +148,7 @@ class AtomicMeasure:
 
         Notes
         -----
-        Psi(h)(mu): Definition 3.3 and Eq. (4) of the paper.
+        Psi(h)(mu): Definition 3.3 and Eq. (3) of the paper.
         """
         own = self._rule_of(rule)
         column = own.model.hypothesis_index(hypothesis)

@@ -2,10 +2,10 @@
 
 The rate of a rule is the smallest divergence of the taught column from another one, in the limit of
 certainty. For BI and SCBI on a table without zeros, the divergences of all pairs come from matrix
-products. If y is close to x, KL(x, y) = sum_i x_i log(x_i / y_i) is a small difference of large
-terms. Such pairs, and pairs on a table with zeros, are computed from sum_i x_i g(y_i / x_i), where
-g(r) = r - 1 - log r. No term of this sum is negative, and each term is accurate if it is computed
-from the difference y_i - x_i.
+products. For close columns x and y, KL(x, y) = sum_i x_i log(x_i / y_i) is a small difference of
+large terms. Such pairs, and pairs on a table with zeros, are computed from sum_i x_i g(y_i / x_i),
+where g(r) = r - 1 - log r. No term of this sum is negative, and each term is accurate if it is
+computed from the difference y_i - x_i.
 """
 
 from __future__ import annotations
@@ -142,7 +142,8 @@ def relevant_hypothesis(
     rates = values.min(axis=-1)
     if not np.isfinite(rates).all():
         raise CobayesError(
-            f"the rate is {rates}: if every rival is excluded, no rival determines the rate.",
+            f"the rate is {rates}: if every rival is excluded, or if the hypothesis has prior "
+            "zero, no rival determines the rate.",
             "give a hypothesis with a finite rate, or count rounds: simulate(...).rounds_needed.",
         )
     found = values.argmin(axis=-1)
