@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -290,6 +291,12 @@ def test_the_package_digest_covers_numerical_modules_without_comments(tmp_path, 
         assert digests()[1] != everything
         (copy / "scaling" / "module.py").write_text("x = 3\n")
         assert digests()[0] != numbers
+        numbers, everything = digests()
+        core = tmp_path / "core.so"  # outside of the package, as in an editable install
+        core.write_bytes(b"compiled")
+        monkeypatch.setattr("cobayes.runs.plan._core", SimpleNamespace(__file__=core))
+        assert digests()[0] != numbers
+        assert digests()[1] != everything
     finally:
         monkeypatch.undo()
         package_digest.cache_clear()

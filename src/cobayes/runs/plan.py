@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 import cobayes
+from cobayes import _core
 from cobayes._input.validation import items, whole_number
 from cobayes.errors import CobayesError
 from cobayes.runs.statistics import Estimate, Statistics, add
@@ -260,11 +261,12 @@ def package_digest(*, everything: bool = False) -> str:
     everything
         Whether to include comments, docstrings and the files that do not affect numbers.
     """
-    root = Path(cobayes.__file__).parent
+    # The compiled core of an editable install lies outside of the package.
+    root, core = Path(cobayes.__file__).parent, Path(_core.__file__)
+    files = {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file()}
     parts = []
-    for path in sorted(root.rglob("*")):
-        place = path.relative_to(root).as_posix()
-        if not path.is_file() or "__pycache__" in place or path.suffix in (".pyi", ".typed"):
+    for place, path in sorted({**files, core.name: core}.items()):
+        if "__pycache__" in place or path.suffix in (".pyi", ".typed"):
             continue
         if everything or not place.startswith(_NOT_NUMERICAL):
             is_code = path.suffix == ".py" and not everything
