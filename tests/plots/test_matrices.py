@@ -40,6 +40,7 @@ def test_the_scaled_matrix_can_be_drawn_for_a_belief_with_a_zero():
     np.testing.assert_array_equal(np.asarray(right.images[0].get_array())[:, 2], 0.0)
     _, right = plot_scaling([[1, 0], [1, 1]], [0.0, 1.0])  # the first datum is impossible
     assert np.asarray(right.images[0].get_array().mask).tolist() == [[True, True], [False, False]]
+    assert [text.get_text() for text in right.texts] == ["0", "1"]
 
 
 def test_a_zero_of_the_scaled_matrix_is_written_as_0():

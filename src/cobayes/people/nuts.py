@@ -127,12 +127,12 @@ def _diagnose(lines: Array, num_free: int) -> tuple[Array, Array]:
 
 
 def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
-    """Return the posterior as a JAX function, and the number of its coordinates, d + u p.
+    """Return the posterior as a JAX function, and the number of its coordinates.
 
-    With u people, p free parameters and k depths, the group has d = 2 p + k - 1 coordinates. The
-    function takes all coordinates and returns the negative log density there, the group's
-    parameters as `Group.from_line` takes them (d,), people's parameters in logits (u, p) and the
-    log weights of their depths (u, k).
+    With u people, p free parameters and k depths, the group has d = 2 p + k - 1 coordinates, the
+    people have u p. The function takes all coordinates and returns four values: the negative log
+    density; the group's parameters as `Group.from_line` takes them, (d,); people's parameters in
+    logits, (u, p); the log weights of their depths, (u, k).
     """
     import jax
     from jax import numpy as jnp

@@ -139,6 +139,8 @@ def _draw(
         write_values = rows <= _MAX_WRITTEN_ROWS and columns <= _MAX_WRITTEN_COLUMNS
     if instance(write_values, (bool, np.bool_), "write_values", "True, False or None"):
         for (i, j), value in np.ndenumerate(values):
+            if np.isnan(value):  # an impossible datum
+                continue
             # In cividis, large values have light colours, on which black text is readable.
             color = "black" if value - low > 0.55 * (high - low) else "white"
             ax.text(j, i, f"{value:.3g}", ha="center", va="center", fontsize="small", color=color)

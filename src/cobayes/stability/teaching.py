@@ -47,8 +47,8 @@ class Ends(NamedTuple):
     is_finished : ndarray
         Whether the teacher was sure, (num_lessons,).
     is_known : ndarray
-        Whether the outcome is known: the teacher was sure and, if it then went on, the learner was
-        sure, too, or had excluded the hypothesis, (K, num_lessons).
+        Whether the outcome is known, (K, num_lessons): the teacher was sure. If it then continued
+        (see `teach_until_sure`), the learner must also be sure or have excluded the hypothesis.
     """
 
     taught: Array

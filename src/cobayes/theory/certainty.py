@@ -157,8 +157,9 @@ def empirical_rate(
 
     The log-odds are determined by the rival that is hardest to tell from the truth. If two rivals
     are nearly equally hard, either may be the harder one for thousands of rounds. The slope is then
-    too small, by about the standard deviation of the difference between the two log-odds, divided
-    by the number of rounds. The standard error does not include this bias; more rounds reduce it.
+    too small, by a fraction of the standard deviation of the difference between the two log-odds,
+    divided by the number of rounds. The standard error does not include this bias; more rounds
+    reduce it.
 
     Examples
     --------

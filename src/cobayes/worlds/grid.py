@@ -159,7 +159,7 @@ class GridWorld(World):
         width, height
             The numbers of columns and of rows.
         num_goals
-            The number of candidate goals, equally spaced from corner to corner.
+            The number of candidate goals, spaced from corner to corner as equally as possible.
         discount, walls, actions, slip, reward
             As for `GridWorld`, but the default moves are left, up and right.
         """

@@ -24,7 +24,8 @@ export const choiceButton = (problem, label, act, attributes = {}) =>
   );
 
 /**
- * The data in their places, with the rounds in which they were shown. If `choose` is given, each datum is a button.
+ * The data, on the problem's grid or else as a list. On a grid, each datum shows its rounds. If `choose` is given, each
+ * datum is a button.
  * @param {CobayesLesson} lesson
  * @param {((datum: number) => void) | null} [choose]
  */
