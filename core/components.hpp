@@ -42,11 +42,19 @@ class Scaler {
     status.resize(count);
   }
 
-  // Solve all problems. `gone` has, for each problem, the set of data that are not available (null: all are available).
-  void solve(const Word* gone, int words) {
+  // Solve all problems. `gone` has, for each problem, the set of data that are not available (null: all are available). The column sums of
+  // problem k are n * belief asked[k], also for beliefs that are zero as numbers; without `beliefs` they are those in `s`.
+  void solve(const Word* gone, int words, const Beliefs* beliefs = nullptr, const int* asked = nullptr) {
     if (!has_labels) return core::CORE_ISA::solve(p, s);
     whole.clear(), parts.clear(), index.clear(), target.clear(), followers.clear();
-    for (int k = 0; k < s.size && !is_stopped(); ++k) split(k, gone ? gone + size_t(k) * words : nullptr);
+    for (int k = 0; k < s.size && !is_stopped(); ++k) {
+      const Grid& sums = beliefs ? beliefs->mantissa : s.column_sum;
+      const int from = beliefs ? asked[k] : k;
+      column_sums.clear(), shift.clear();
+      for (int j = 0; j < p.m; ++j) column_sums.push((beliefs ? p.n : 1) * sums.at(from)[j * W]);
+      for (int j = 0; j < p.m && beliefs; ++j) shift.push(beliefs->shift.at(from)[j * W]);
+      split(k, gone ? gone + size_t(k) * words : nullptr, beliefs ? shift.get() : nullptr);
+    }
     solve_whole();
     solve_parts();
     for (size_t f = 0; f < followers.size(); f += 2) follow(followers[f], followers[f + 1]);
@@ -57,9 +65,9 @@ class Scaler {
     int problem, rows, columns, h, k;  // `rows` and `columns`: where the component's h rows and k columns begin in `index`
   };
 
-  void split(int problem, const Word* gone) {
+  void split(int problem, const Word* gone, const double* shifts) {
     const Pattern& pattern = *pattern_;
-    here.resize(p.n), column_sums.resize(p.m);
+    here.resize(p.n);
     kind_sums.assign(pattern.num_kinds, 0.0);
     bool all_here = true;
     for (int i = 0; i < p.n; ++i) {
@@ -67,8 +75,7 @@ class Scaler {
       kind_sums[pattern.kind_of[i]] += here[i];
       all_here &= here[i] > 0.0;
     }
-    for (int j = 0; j < p.m; ++j) column_sums[j] = s.column_sum.at(problem)[j * W];
-    const Components& found = finder->find(kind_sums.get(), column_sums.get());
+    const Components& found = finder->find(kind_sums.get(), column_sums.get(), shifts);
     status[problem] = status_of(pattern, found, kind_sums.get(), column_sums.get());
     s.error[problem] = 0.0, s.iterations[problem] = 0;
     double *rows = row_label.at(problem), *columns = column_label.at(problem), *targets = row_target.at(problem);
@@ -262,7 +269,7 @@ class Scaler {
   Array<int> whole, index, begin, next, group;
   Set queue;  // one word per component: number of columns (bits 58 to 63), number of rows (32 to 57), position in `parts` (0 to 31)
   Array<int> followers;  // pairs (problem, column) of columns with the sum zero
-  Array<double> target, here, kind_sums, column_sums, given, wanted, memory, compact;
+  Array<double> target, here, kind_sums, column_sums, shift, given, wanted, memory, compact;
 };
 
 }  // namespace core::CORE_ISA

@@ -268,7 +268,7 @@ class Cooperation final : public Rule {
         store(sums + j, p.n * (labels ? belief : larger(floor, belief)));
       }
     }
-    scaler.solve(gone.sets ? sets.get() : nullptr, gone.words);
+    scaler.solve(gone.sets ? sets.get() : nullptr, gone.words, &beliefs, asked.get());
     // Beliefs with a shift (below 2^-512) were taken as zero. This is wrong if an entry of the data prior is about as small.
     for (int a = 0; a < count && !labels && p.least_row_sum < LEAST_ROW_SUM; ++a)
       for (int j = 0; j < p.m; ++j)

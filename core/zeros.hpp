@@ -23,7 +23,8 @@
 namespace core::CORE_ISA {
 
 inline constexpr double TIE = 1e-11;  // smaller relative differences, such as the rounding errors of sums, count as ties; see above
-inline constexpr double NEGLIGIBLE = 1e-290;  // column sums below this share of the total become zero, so TIE * sum is a normal number
+// Column sums below this share of the largest one count as zero where larger ones matter, so TIE * sum is a normal number.
+inline constexpr double NEGLIGIBLE = 1e-290;
 
 // The components. Rows that are positive in the same columns form a kind. The label of a kind or of a column is the number of its
 // component, -1 for none. An entry survives if it is positive and its row and column have the same label, not -1.
@@ -33,7 +34,7 @@ struct Components {
   Array<int> block;      // by component: the number of its block, counted from the highest ratio to the lowest
   Array<int> reached;    // by component: the number of columns that can be reached from it in the residual graph
   Array<double> ratio;   // by component: the factor by which the sums of its rows are multiplied in the limit
-  Array<double> mass;    // by column: its sum; 1 for some columns with the sum zero (see `find`)
+  Array<double> mass;    // by column: its sum; relative, or zero, if it is negligible (see `add_level`)
 };
 
 class BlockFinder {
@@ -48,36 +49,13 @@ class BlockFinder {
   }
 
   // Find the components for given sums; `kind_sums` has the total of the row sums of each kind. No sum is negative. The totals of
-  // `kind_sums` and `column_sums` may differ.
-  const Components& find(const double* kind_sums, const double* column_sums) {
+  // `kind_sums` and `column_sums` may differ. With `shift`, the sum of column j is column_sums[j] * 2**(-512 shift[j]).
+  const Components& find(const double* kind_sums, const double* column_sums, const double* shift = nullptr) {
     r = kind_sums;
     out.size = out.num_blocks = 0, lambdas.clear();
-    double total = 0;
-    for (int j = 0; j < p.m; ++j) total += column_sums[j];
-    for (int j = 0; j < p.m; ++j) {
-      const bool is_believed = column_sums[j] > NEGLIGIBLE * total;
-      out.mass[j] = is_believed ? column_sums[j] : 0.0, out.column_label[j] = column_part[j] = -1;
-      if (is_believed) put(columns_in.get(), j); else drop(columns_in.get(), j);
-    }
-    bool any_left = false;
-    for (int k = 0; k < p.num_kinds; ++k) {
-      out.kind_label[k] = kind_part[k] = -1;
-      if (!(r[k] > 0)) continue;
-      for (int w = 0; w < p.column_words; ++w)
-        for_bits(p.columns_of(k)[w] & columns_in[w], w * 64, [&](int j) { kind_part[k] = column_part[j] = 0; });
-      any_left |= kind_part[k] < 0;
-    }
-    decompose();
-    place_tiny_columns();
-    // Some rows are positive only in columns with the sum zero. These columns get the mass 1 and their own blocks, which are numbered
-    // last: the true ratio of such a block is zero, the lowest.
-    for (int k = 0; any_left && k < p.num_kinds; ++k) {
-      if (!(r[k] > 0) || kind_part[k] != -1) continue;
-      kind_part[k] = 0;
-      for (int w = 0; w < p.column_words; ++w)
-        for_bits(p.columns_of(k)[w], w * 64, [&](int j) { out.mass[j] = 1.0, column_part[j] = 0; });
-    }
-    if (any_left) decompose();
+    for (int j = 0; j < p.m; ++j) out.mass[j] = 0.0, out.column_label[j] = column_part[j] = -1;
+    for (int k = 0; k < p.num_kinds; ++k) out.kind_label[k] = kind_part[k] = -1;
+    while (add_level(column_sums, shift) && !is_stopped()) {}
     attach();
     return out;
   }
@@ -247,9 +225,56 @@ class BlockFinder {
       --height;
     }
   }
+  bool is_left(int k) const { return r[k] > 0 && kind_part[k] == -1; }
+
+  // Decompose the rows that are left, and those of their columns whose sums are not negligible beside the largest one. On the second level,
+  // these are rows that are positive only in columns negligible on the first level, and so on. If all sums are zero, they count as equal.
+  // The ratios fall from level to level. Return whether any row was left.
+  bool add_level(const double* sums, const double* shift) {
+    const int first = out.num_blocks;
+    double least = __builtin_inf(), most = 0.0;
+    columns.clear();
+    for (int j = 0; j < p.m; ++j) {
+      bool has_left = false;
+      for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { has_left |= is_left(k); });
+      if (!has_left) continue;
+      columns.push(j);
+      if (shift && sums[j] > 0.0) least = smaller(shift[j], least);
+    }
+    if (columns.size() == 0) return false;
+    for (int j : columns) {
+      const double below = shift ? shift[j] - least : 0.0;
+      out.mass[j] = below == 0.0 ? sums[j] : below == 1.0 ? sums[j] * UNIT : 0.0;
+      most = larger(out.mass[j], most);
+    }
+    const double limit = limit_of_level(NEGLIGIBLE * most);
+    for (int j : columns) {
+      double& mass = out.mass[j];
+      mass = most == 0.0 ? 1.0 : mass <= limit ? 0.0 : most < UNIT ? mass * INVERSE_UNIT : mass;
+      if (mass == 0.0) continue;
+      column_part[j] = 0;
+      for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { if (is_left(k)) kind_part[k] = 0; });
+    }
+    decompose();
+    place_tiny_columns(first);
+    return true;
+  }
+  // Raise the limit below which columns are negligible until no two columns above and below it differ by less than the factor TIE: the
+  // ratio of such columns can matter. If the largest sum would be negligible, the limit stays as it is.
+  double limit_of_level(double limit) const {
+    for (double raised = limit;;) {
+      double above = __builtin_inf(), below = 0.0;
+      for (int j : columns) {
+        if (out.mass[j] > raised) above = smaller(out.mass[j], above); else below = larger(out.mass[j], below);
+      }
+      if (above == __builtin_inf()) return limit;
+      if (!(below > TIE * above)) return raised;
+      raised = above;
+    }
+  }
   // If a column and all rows in which it is positive have less than TIE of a part's mass, `decompose` gives the column no row. Decompose
   // these columns and their rows separately, in passes: each pass gives a row at least to the column with the largest sum.
-  void place_tiny_columns() {
+  void place_tiny_columns(int first) {
     for (bool found_any = true; found_any && !is_stopped();) {
       found_any = false;
       for (int j = 0; j < p.m; ++j) {
@@ -262,15 +287,17 @@ class BlockFinder {
       }
       if (!found_any) return;
       decompose();
-      sort_blocks();
+      sort_blocks(first);
     }
   }
-  // Number the blocks from the highest ratio to the lowest.
-  void sort_blocks() {
+  // Number the blocks from number `first` on, from the highest ratio to the lowest.
+  void sort_blocks(int first) {
     Array<int> rank(out.num_blocks);
     Array<double> sorted(out.num_blocks);
-    for (int b = 0; b < out.num_blocks; ++b)
-      for (int d = 0; d < out.num_blocks; ++d) rank[b] += lambdas[d] > lambdas[b] || (lambdas[d] == lambdas[b] && d < b);
+    for (int b = 0; b < out.num_blocks; ++b) {
+      rank[b] = b < first ? b : first;
+      for (int d = first; d < out.num_blocks && b >= first; ++d) rank[b] += lambdas[d] > lambdas[b] || (lambdas[d] == lambdas[b] && d < b);
+    }
     for (int b = 0; b < out.num_blocks; ++b) sorted[rank[b]] = lambdas[b];
     for (int label = 0; label < out.size; ++label) out.block[label] = rank[out.block[label]];
     lambdas.swap(sorted);

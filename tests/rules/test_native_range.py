@@ -166,12 +166,45 @@ def test_a_truth_table_may_have_the_smallest_and_largest_numbers(table):
     assert cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 1).data.shape == (1,)
 
 
-def test_a_tiny_belief_in_the_only_hypothesis_that_explains_a_rare_datum_becomes_certain():
-    """The belief is below 2**-512, and the factor of its column above 2**900."""
+def test_a_tiny_belief_in_the_only_hypothesis_that_shows_a_rare_datum_becomes_certain():
+    """The belief is below 2**-512, and the factor of its column above 2**900.
+
+    The first hypothesis can send its mass only to the first datum, whose share is far smaller, so
+    that the second hypothesis sends nothing there: in 500 digits, alternating normalisation
+    multiplies its posterior by 1e-111 each time.
+    """
     rule = cb.SCBI([[1.0, 4.0], [0.0, 1.0]], data_prior=[1e-285, 1.0])
     belief = np.array([1e-174, 1.0])
     for found in (rule.update(belief, 0), rule.posteriors(belief)[0]):
-        np.testing.assert_allclose(found, [1.0, 1e-111], rtol=1e-9)
+        np.testing.assert_array_equal(found, [1.0, 0.0])
+
+
+@pytest.mark.parametrize("tiny", [-46.0, -354.0, -355.0, -460.0, -667.0, -668.5, -709.0, -5000.0])
+def test_the_ratio_of_tiny_beliefs_decides_about_data_that_only_they_allow(tiny):
+    # log-beliefs; 2**-512 is e^-354.9 and 1e-290 is e^-667.7
+    rule = cb.SCBI([[1, 0.5, 0.3], [1, 0.2, 0.6], [0, 1, 0.2], [0, 0.3, 1]])
+    logs = np.array([0.0, tiny, tiny + np.log(2.0)])
+    # The last two data and hypotheses are a table of their own, scaled to beliefs of 1/3 and 2/3.
+    alone = cb.SCBI([[1, 0.2], [0.3, 1]]).posteriors([1 / 3, 2 / 3])
+    found = np.exp(add_evidence(logs, rule.respond_many(logs[None])[0]))
+    np.testing.assert_allclose(found[2:, 1:], alone, rtol=1e-11)
+    np.testing.assert_array_equal(found[2:, 0], 0.0)
+
+
+def test_tiny_beliefs_are_scaled_from_larger_to_smaller_ones():
+    # Hypothesis k allows the data 0, ..., k. The likeliest hypothesis among those that allow a
+    # datum shows it, unless an even smaller belief is the only one to allow another datum.
+    rule = cb.SCBI(np.triu(np.ones((4, 4))))
+    falling, rising = np.array([[0.0, -1e3, -2e3, -3e3], [0.0, -3e3, -2e3, -1e3]])
+    shares = np.exp(rule.respond_many(np.array([falling, rising])))
+    np.testing.assert_allclose(shares[0], np.eye(4), atol=1e-12)
+    third = 1 / 3
+    expected = [[1, 0, 0, 0], [0, 1, 0.5, third], [0, 0, 0.5, third], [0, 0, 0, third]]
+    np.testing.assert_allclose(shares[1], expected, atol=1e-12)
+    # The same with beliefs that are numbers of float64.
+    np.testing.assert_allclose(
+        rule.likelihood(np.exp(rising / 40) / np.exp(rising / 40).sum()), expected, atol=1e-12
+    )
 
 
 def test_factors_that_overflow_draw_no_impossible_datum():
