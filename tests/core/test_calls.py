@@ -21,6 +21,11 @@ CALLS = {
     "rates": "cb.compare_rates(50, 50, 10**8)",
     "coupling": "cb.coupling(np.eye(8) + 0.5, num_lessons=8_000_000)",
 }
+# A signal may be lost while modules are imported: small calls import them before the long one.
+IMPORTS = (
+    "cb.simulate(np.eye(2) + 1, 0, num_rounds=1, num_lessons=2); cb.compare_rates(2, 2, 2); "
+    "cb.coupling(np.eye(2) + 1, num_lessons=2); cb.without_repeats(np.eye(2) + 1)"
+)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
@@ -28,7 +33,7 @@ CALLS = {
 def test_ctrl_c_ends_a_call_soon(name):
     code = (
         f"import resource; resource.setrlimit(resource.RLIMIT_CPU, ({LIMIT}, {LIMIT}))\n"
-        f"import numpy as np, cobayes as cb; print('started', flush=True)\n{CALLS[name]}"
+        f"import numpy as np, cobayes as cb\n{IMPORTS}\nprint('started', flush=True)\n{CALLS[name]}"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
