@@ -75,6 +75,6 @@ def proportion_stderr(successes: int, trials: int) -> float:
 def _check_counts(successes: int, trials: int) -> None:
     if trials < 1 or not 0 <= successes <= trials:
         raise CobayesError(
-            f"{successes} successes in {trials} trials; expected at least one trial and no more "
-            "successes than trials."
+            f"{successes} successes in {trials} trials; expected at least one trial, and from 0 to "
+            f"{trials} successes."
         )

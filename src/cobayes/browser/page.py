@@ -215,7 +215,7 @@ def _first_table(matrix: MatrixLike | None) -> dict[str, Any]:
 
 
 def _examples() -> list[dict[str, Any]]:
-    """Return the built-in examples, first "gestures" and then "reference-game", which has zeros."""
+    """Return all built-in examples: "gestures", "reference-game", then the others."""
     first = {"gestures": 0, "reference-game": 1}
     return [
         {

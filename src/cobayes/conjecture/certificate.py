@@ -37,7 +37,7 @@ STANDARD_ERRORS = 6.0
 MOST_PAIRS = 20_000_000
 # The largest number of data in `Certificate.witness`; a check takes 0.1 ms for each of them.
 LONGEST_WITNESS = 10_000
-# With these `num_rounds` and `max_leaves`, a call of `success_enclosure` takes about a second.
+# With these `num_rounds` and `max_leaves`, `success_enclosure` takes less than a second.
 ENCLOSURE_ROUNDS, ENCLOSURE_LEAVES = 100, 100_000
 
 

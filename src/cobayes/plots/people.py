@@ -354,6 +354,6 @@ def _require_columns(table: pd.DataFrame, names: Sequence[str], function: str) -
     """Raise an error unless a table has the columns that `function` of `cobayes.people` returns."""
     if not isinstance(table, pd.DataFrame) or not set(names) <= set(table.columns):
         raise CobayesError(
-            f"the table does not have the columns {', '.join(names)}.",
+            f"the table does not have all of the columns {', '.join(names)}.",
             f"give the table that cobayes.people.{function} returns.",
         )

@@ -281,8 +281,8 @@ class Pragmatic(NativeRule):
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`."""
         if self.is_scbi:
             return SCBI(self.model, data_prior=self.data_prior).at_certainty(hypothesis)
-        # The belief in the other hypotheses is tiny but positive. If one of them allows data that
-        # are impossible under `hypothesis`, its column is zero for all other data at depth >= 1.
+        # The belief in the other hypotheses is tiny but positive. If another hypothesis allows data
+        # that are impossible under `hypothesis`, its teacher of depth >= 1 shows only these data.
         logs = np.full(self.model.num_hypotheses, -_DOUBT)
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
         response = self.respond(logs)
