@@ -56,6 +56,14 @@ def test_one_column_may_have_nearly_all_of_any_total(row_sum):
     np.testing.assert_allclose(found.matrix.sum(axis=0), columns, rtol=1e-12)
 
 
+def test_a_datum_that_is_not_available_makes_tiny_column_sums_no_harder():
+    # Both rows are full with the first column. The sum 1e-280 goes to the row that is likelier
+    # under the second column relative to the first: the other gets 1e-40 of it.
+    found = cb.scale([[1e-40, 1.0], [1.0, 1.0], [1.0, 1.0]], [1.0, 1.0, 0.0], [2.0, 1e-280])
+    np.testing.assert_allclose(found.matrix[:, 0], [1.0, 1.0, 0.0], rtol=1e-12)
+    assert found.matrix[0, 1] == pytest.approx(1e-280, rel=1e-12, abs=0.0)
+
+
 def test_a_teacher_who_is_sure_from_the_start_shows_one_datum():
     rule = cb.SCBI([[0.6, 0.2], [0.4, 0.8]])
     ends = teach_until_sure([as_agents(rule, 0, [1.0 - 1e-9, 1e-9], None, [0.5, 0.5])], 20, 3)

@@ -165,6 +165,38 @@ def test_sums_of_any_size_leave_no_row_or_column_without_a_block(seed):
     assert found.support.any(axis=0).all()  # every column has a datum
 
 
+@pytest.mark.parametrize("unit", [1e-100, 1.0, 1e100])
+def test_the_unit_of_the_sums_does_not_matter_for_ratios_far_apart(unit):
+    matrix = [[0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 0, 0]]
+    found = cb.scaling_blocks(matrix, np.full(4, unit), np.multiply([4, 1e-100, 5e-100], unit))
+    ratios = [block.ratio for block in found.blocks]
+    np.testing.assert_allclose(ratios, [2.0, 5e-100, 1e-100], rtol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-20, 1e-100, 1e-200, 1e-280])
+def test_columns_that_have_a_datum_to_themselves_keep_their_tiny_sums(unit):
+    # The first two data are possible under the two tiny columns only.
+    matrix = [[0.0, 1.0, 1.0], [0.0, 1.0, 3.0], [1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
+    found = cb.scale(matrix, column_sums=[4.0, unit, 2.0 * unit], on_failure="return")
+    np.testing.assert_allclose(found.row_sums, [1.5 * unit, 1.5 * unit, 2.0, 2.0], rtol=1e-12)
+    # Divided by `unit` their rows have the sum 3/2 and their columns 1 and 2. The cross ratio of
+    # the four entries stays 3, so the first, x, solves x (1/2 + x) = 3 (3/2 - x) (1 - x).
+    x = 2.0 - np.sqrt(7.0) / 2.0
+    np.testing.assert_allclose(
+        found.matrix[:2, 1:] / unit, [[x, 1.5 - x], [1.0 - x, 0.5 + x]], rtol=1e-9
+    )
+
+
+def test_a_column_with_sum_zero_goes_to_the_first_of_equal_components():
+    # Its limit depends on how the sums tend to theirs. `attach` in zeros.hpp chooses the component
+    # with the first row.
+    matrix = [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
+    found = cb.scaling_blocks(matrix, column_sums=[1.0, 1.0, 0.0])
+    assert found.row_labels[0] != found.row_labels[1]
+    np.testing.assert_array_equal(found.column_labels, found.row_labels[[0, 1, 0]])
+    assert cb.SCBI(matrix).likelihood([0.5, 0.5, 0.0])[:, 2].tolist() == [1.0, 0.0]
+
+
 def test_rows_with_sum_zero_are_not_available():
     matrix = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     found = cb.scale(matrix, row_sums=[1.0, 0.0, 2.0], column_sums=[1.0, 2.0])

@@ -211,6 +211,17 @@ def test_beliefs_near_certainty_have_their_own_scalings(doubt):
     np.testing.assert_allclose(np.einsum("kdh,kh->kd", together, beliefs), 0.1, rtol=1e-11)
 
 
+@pytest.mark.parametrize(("rarity", "doubt"), [(1e-6, 1e-12), (1e-8, 1e-10)])
+def test_a_belief_near_certainty_matters_for_a_datum_that_is_nearly_as_rare(rarity, doubt):
+    # Other columns change the factor of the rare row by up to doubt / rarity.
+    matrix = np.random.default_rng(1).uniform(0.1, 1.0, (10, 8))
+    prior = np.array([rarity, *np.full(9, (1.0 - rarity) / 9.0)])
+    belief = np.full(8, doubt)
+    belief[3] = 1.0 - 7.0 * doubt
+    likelihood = cb.SCBI(matrix, data_prior=prior).likelihood(belief)
+    np.testing.assert_allclose(likelihood @ belief, prior, rtol=1e-12)
+
+
 def test_errors_of_sweeps_stay_near_the_tolerance():
     # Two weakly coupled blocks: the error left after the last sweep is several times its change.
     rng = np.random.default_rng(3)
@@ -246,6 +257,22 @@ def test_the_estimated_error_is_near_the_true_one_whatever_the_tolerance(num_col
         assert error < 1e-3  # also with a large tolerance
 
 
+def test_an_error_that_the_bound_proves_is_at_least_the_true_one():
+    # Half of the rows lie almost wholly in the largest column. Of the others this column has 0.7,
+    # except for one row, so the bound by the smallest share of a row (sweeps.hpp) is too large.
+    # The bound by columns (probe.hpp) is not: it has 2 delta, and with delta / 2 the true error
+    # is up to 1.2 of the estimate, instead of 0.31.
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        scaled = np.empty((40, 8))
+        scaled[:, 0] = [1e-3, *np.full(19, 0.7), *np.full(20, 1.0 - 1e-4)]
+        scaled[:, 1:] = (1.0 - scaled[:, :1]) * rng.dirichlet(np.ones(7), 40)
+        matrix = scaled * np.exp(rng.normal(size=(40, 1))) * np.exp(rng.normal(size=8))
+        for tolerance in (1e-5, 1e-6, 1e-7):
+            found = cb.scale(matrix, scaled.sum(axis=1), scaled.sum(axis=0), tolerance=tolerance)
+            assert np.abs(found.matrix / scaled - 1.0).max() <= found.error
+
+
 @pytest.mark.parametrize("num_columns", [8, 12, 20])
 def test_accelerated_sweeps_need_few_iterations(num_columns):
     # With wrong acceleration the careful method would still find the solution, but later.
@@ -279,6 +306,17 @@ def test_the_limit_of_iterations_applies_to_each_component():
     found = cb.scale(many, column_sums=[*np.ones(60), *sums], max_iterations=100)
     assert found.num_iterations > 100
     np.testing.assert_allclose(found.matrix[60:, 60:], alone.matrix, rtol=1e-11)
+
+
+@pytest.mark.parametrize("limit", [1, 4, 8, 12, 20, 24])
+def test_both_methods_for_a_component_together_keep_the_limit_of_iterations(limit):
+    # Newton's method in lanes fails after 16 steps; the careful method needs 9 more. The component
+    # with one entry takes one step.
+    matrix = block_diag([[1.0]], np.full((4, 4), 1e-8) + np.eye(4))
+    sums = [1.0, 1.2, 0.8, 1.1, 0.9]
+    found = cb.scale(matrix, column_sums=sums, max_iterations=limit, on_failure="return")
+    assert not found.is_converged
+    assert found.num_iterations == limit + 1
 
 
 def test_sweeps_and_newton_steps_together_keep_the_limit_of_iterations():

@@ -92,6 +92,19 @@ def test_a_learner_that_is_sure_of_something_else_keeps_a_belief(believed):
     np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=0.0, atol=1e-12)
 
 
+def test_a_learner_who_has_excluded_the_hypothesis_has_a_known_end():
+    # Datum 0 excludes hypothesis 0 in the learner's table. The learner cannot tell the other two
+    # hypotheses apart, so it is then never sure.
+    teacher = SCBI([[0.7, 0.2, 0.1], [0.2, 0.3, 0.3], [0.1, 0.5, 0.6]])
+    learner = SCBI([[0, 1, 1], [1, 2, 2], [1, 3, 3]], data_prior=[0.5, 0.3, 0.2])
+    ends = teach_until_sure([as_agents(teacher, 0, None, learner)], 50, 3, max_rounds=300)
+    assert ends.is_finished.all()
+    assert ends.is_known.all()
+    excludes = ends.believed[0, :, 0] == 0.0
+    assert excludes.any()
+    np.testing.assert_allclose(ends.believed[0, excludes, 1:], 0.5, rtol=1e-12)
+
+
 def test_with_zeros_a_sure_teacher_goes_on_until_the_learner_is_sure():
     # The teacher is sure after one datum, 1 or 2 with equal chances. Datum 2 convinces the learner
     # at once. Datum 1 makes it believe 0 so much that another 1 excludes hypothesis 1.
