@@ -36,6 +36,25 @@ def test_an_unconfirmed_certificate_has_exit_code_1(run, tmp_path):
     assert "NOT confirmed" in result.stdout
 
 
+def test_a_check_of_all_small_perturbations_prints_ratios_and_standard_errors(run, monkeypatch):
+    from cobayes.conjecture import LimitCertificate, LimitSlope
+    from cobayes.conjecture.certificate import LimitCheck
+
+    for limit, code in ((LimitSlope(1.25, 0.04), 0), (LimitSlope(1.25, 0.05), 1)):
+
+        def check(self, limit=limit, **_):
+            return LimitCheck(self, limit, {-90.0: LimitSlope(1.125, 0.02)})
+
+        monkeypatch.setattr(LimitCertificate, "check", check)
+        result = run("conjecture", "check", "l1-small-perturbations")
+        lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
+        assert "1e-90 1.125 ± 0.02 6.2" in lines
+        above = (limit.value - 1.0) / limit.stderr
+        assert f"limit 1.250 ± {limit.stderr:g} {above:.1f}" in lines
+        assert result.exit_code == code
+        assert ("NOT confirmed" in result.stdout) == bool(code)
+
+
 @pytest.mark.parametrize("named", [(), ("nothing.json",)])
 def test_a_missing_certificate_is_bad_input(run, named):
     result = run("conjecture", "check", *named)

@@ -8,6 +8,7 @@ import pytest
 import cobayes as cb
 from cobayes import _core
 from cobayes._parallel import set_num_threads
+from cobayes.lessons import RoundsNeeded
 
 MATRIX = np.random.default_rng(5).dirichlet(np.ones(4), size=3).T
 RULES = [cb.SCBI, cb.BI]
@@ -40,6 +41,13 @@ def test_rounds_needed_are_first_passages():
     assert needed.quantile(0.0) == 0
     assert needed.median == np.sort(first)[len(first) // 2 - 1]
     assert ensemble(num_rounds=1, level=0.999).rounds_needed.median is None
+
+
+def test_rounds_needed_are_told_in_words():
+    found = RoundsNeeded(0.9, np.array([1, 0, 3, 2]), 1)
+    assert "half of the learners are 90 % sure after 2 rounds; 1 of 7 not by round 3" in repr(found)
+    never = RoundsNeeded(0.9, np.array([1, 2]), 5)
+    assert "after more than 1 round; 5 of 8 not by round 1" in repr(never)
 
 
 def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():

@@ -90,6 +90,18 @@ def test_groups_are_resampled_apart_and_survivors_copied_equally_often():
         assert share == len(own) / 40
 
 
+def test_a_group_without_survivors_counts_as_zero_and_is_kept():
+    found = population(3, 3, size=40, groups=2)
+    before = found.scores.copy()
+    lost, other = np.argsort(before.max(axis=1))
+    level = before[lost].max()
+    shares = found.resample(level)
+    assert shares[lost] == 0.0
+    assert shares[other] == (before[other] > level).mean() > 0.0
+    np.testing.assert_array_equal(found.scores[lost], before[lost])
+    assert found.scores[other].min() > level
+
+
 @pytest.mark.parametrize(("n", "m"), [(5, 3), (8, 8)])
 def test_splitting_agrees_with_plain_sampling(n, m):
     # Four combined standard errors: fails for one seed in some thousands.

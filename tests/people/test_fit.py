@@ -2,8 +2,9 @@
 
 import numpy as np
 import pandas as pd
+import polars
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 import cobayes as cb
 from cobayes import people
@@ -87,6 +88,25 @@ def test_profile_and_information_intervals_agree_for_many_choices():
         found = people.fit(choices, PROBLEMS, Family(depth=0), intervals=kind).estimates.iloc[0]
         ends[kind] = found[["rationality_low", "rationality_high"]].to_numpy(dtype=float)
     assert ends["profile"] == pytest.approx(ends["information"], rel=0.05)
+
+
+def test_ratings_are_scored_with_a_noise_of_a_tenth_unless_another_is_given():
+    ratings = {"person": ["a", "a"], "round": [1, 2], "datum": [0, 1], "hypothesis": [0, 1]}
+    ratings["rating"] = [0.7, 0.2]
+    by_default, given, other = (
+        people.score(ratings, [[0.5, 0.2], [0.5, 0.8]], response="rating", **noise)
+        for noise in ({}, {"noise": 0.1}, {"noise": 0.2})
+    )
+    expected = norm.logpdf([0.7, 0.2], by_default["probability"], 0.1)
+    np.testing.assert_allclose(by_default["log_likelihood"], expected, rtol=1e-12)
+    pd.testing.assert_frame_equal(by_default, given)
+    assert not np.isclose(by_default["log_likelihood"], other["log_likelihood"]).any()
+
+
+def test_a_polars_table_is_scored_like_a_pandas_table(choices):
+    table = choices[["person", "problem", "round", "hypothesis", "datum"]]
+    found = people.score(polars.DataFrame(table.to_dict("list")), PROBLEMS)
+    pd.testing.assert_frame_equal(found, people.score(table, PROBLEMS))
 
 
 def test_a_notebook_shows_the_estimates(choices, fit):

@@ -73,6 +73,20 @@ def test_beliefs_are_drawn_if_nobody_reaches_the_level():
     assert "mean belief in the truth after 1 round (0.999 not reached)" in ax.get_xlabel()
 
 
+@pytest.mark.parametrize(("level", "kind"), [(0.7, "upper bound"), (1.0 - 1e-12, "lower bound")])
+def test_an_open_mark_bounds_rounds_from_above_and_beliefs_from_below(level, kind):
+    # An optimal lesson takes at most as many rounds as the best one found, and ends with at least
+    # its belief.
+    model = np.random.default_rng(0).uniform(0.05, 1.0, (4, 3))
+    options = {"teachers": ["greedy"], "learners": ["bi"], "num_lessons": 20, "rng": 1}
+    found = cb.lessons.compare_teachers(model, 0, num_rounds=5, level=level, **options)
+    (greedy,) = found.results
+    assert (greedy.median_rounds is None) == (kind == "lower bound")
+    ax = plot_teachers(replace(found, results=(replace(greedy, is_proved=False),)))
+    assert ax.lines[0].get_fillstyle() == "none"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["BI learner", kind]
+
+
 def test_a_median_that_was_not_reached_is_drawn_beyond_the_last_round():
     model = cb.Model([[0.7, 0.2], [0.3, 0.8]])
     found = cb.lessons.compare_teachers(

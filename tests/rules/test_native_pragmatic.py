@@ -82,6 +82,13 @@ def test_infinite_depth_is_scbi_and_large_depths_tend_to_it(prior):
     np.testing.assert_allclose(deep.likelihood(belief), scbi.likelihood(belief), rtol=1e-9)
 
 
+def test_at_certainty_infinite_depth_is_scbi_too():
+    # T(d|0) = p_d, and T(d|1) is p_d M_d1 / M_d0, normalised: 8/70 to 96/60.
+    rule = cb.Pragmatic([[0.7, 0.2], [0.3, 0.8]], math.inf, data_prior=[0.4, 0.6])
+    expected = [[0.4, 1.0 / 15.0], [0.6, 14.0 / 15.0]]
+    np.testing.assert_allclose(rule.at_certainty(0).likelihood, expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("depth", [0, math.inf])
 def test_a_derived_rule_with_its_own_likelihood_is_neither_bayes_nor_scbi(depth):
     def respond(self, log_belief):

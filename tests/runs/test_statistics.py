@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from cobayes.errors import CobayesError
-from cobayes.runs import Estimate, mean_estimate, run
+from cobayes.runs import Estimate, PointResult, RunResult, mean_estimate, run
 from cobayes.runs.statistics import add, concatenate, pack, unpack
 
 from .experiments import drawing
@@ -90,6 +91,22 @@ def test_estimate_reads_with_two_digits_of_its_uncertainty():
     assert str(Estimate(0.123456, 0.0012)) == "0.1235 ± 0.0012"
     assert str(Estimate(1234.6, 12)) == "1235 ± 12"
     assert str(Estimate(0.5)) == "0.5"
+
+
+def test_estimate_with_a_tiny_or_a_huge_uncertainty_reads_with_its_power_of_ten():
+    assert str(Estimate(1.25e-15, 3e-17)) == "1.25e-15 ± 3.0e-17"
+    assert str(Estimate(123456.7, 450.0)) == "123457 ± 4.5e+02"
+
+
+def test_a_result_shows_the_estimates_of_eight_points_and_the_number_of_the_others():
+    points = tuple(
+        PointResult(f"p{k}", {}, 7, {}, {"mean": Estimate(k / 4, 0.01)} if k else {}, 0.1)
+        for k in range(10)
+    )
+    lines = repr(RunResult("counting", 3, points, Path("results"))).splitlines()
+    assert lines[0] == "RunResult('counting', seed 3, 10 points)"
+    assert lines[1:3] == ["  p0: 7 samples", "  p1: mean = 0.250 ± 0.010"]
+    assert lines[8:] == ["  p7: mean = 1.750 ± 0.010", "  ... and 2 more"]
 
 
 def test_results_come_as_tables_with_parameters_and_uncertainty(tmp_path):

@@ -250,6 +250,12 @@ def test_ratios_that_differ_by_more_than_rounding_make_two_blocks():
     assert cb.scaling_blocks(matrix, column_sums=[1.0 + 1e-13, 1.0 - 1e-13]).status == "limit"
 
 
+def test_blocks_show_their_ratios_from_high_to_low():
+    # Rows 0 and 1 take 2.7 from the first column, the last row 0.3 from the second.
+    found = cb.scaling_blocks([[1, 0], [1, 1], [0, 1]], column_sums=[2.7, 0.3])
+    assert repr(found) == "ScalingBlocks(3 x 2; infeasible; ratios of blocks: 1.35, 0.3)"
+
+
 @pytest.mark.parametrize("faint", [1e-6, 1e-9, 1e-12])
 def test_tiny_columns_of_a_component_take_no_more_than_their_sum(faint):
     matrix = np.array([[1.0, 2.0, 0.0], [3.0, 1.0, 0.0], [0.0, 0.0, 1.0]])

@@ -145,6 +145,12 @@ def test_unfinished_sequences_are_counted_and_bounded():
     assert high > cut.upper
 
 
+def test_a_rate_shows_between_what_numbers_unfinished_sequences_leave_it():
+    close = [[0.50, 0.52], [0.50, 0.48]]
+    cut = success_rate(close, 0, learner_prior=[0.4, 0.6], max_rounds=50, num_lessons=100, rng=1)
+    assert f"100 unfinished: {cut.lower:.4f} to {cut.upper:.4f}" in repr(cut)
+
+
 def test_many_learners_get_what_each_would_get_alone():
     example = cb.examples["M_2"]
     priors = np.random.default_rng(1).dirichlet(np.ones(3), 5)

@@ -63,6 +63,18 @@ def test_infinite_costs_forbid_a_move():
     assert np.abs(np.diff(data)).max() <= 1
 
 
+def test_where_all_moves_are_forbidden_no_datum_is_available():
+    # After one of the two available data only the other two could follow.
+    available = np.arange(4) < 2
+    costs = np.where(available[:, None] == available, np.inf, 1.0)
+    task = cb.moving_costs(cb.limited_to(MODEL, [0, 1]), costs)
+    state = task.next_state(task.start, 0)
+    assert task.data_prior_at(task.start).tolist() == [0.5, 0.5, 0.0, 0.0]
+    assert task.data_prior_at(state).tolist() == [0.0] * 4
+    with pytest.warns(cb.CobayesWarning, match="ends after 1 of 2 rounds: no datum is left"):
+        assert len(lesson(task, cb.SCBI, 2).data) == 1
+
+
 def test_only_infinite_costs_forbid_a_move_when_cheap_moves_are_not_available():
     task = cb.moving_costs(cb.without_repeats(MODEL), 1000.0 * COSTS)
     assert sorted(lesson(task, cb.SCBI, 4).data.tolist()) == [0, 1, 2, 3]

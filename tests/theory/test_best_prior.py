@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import cobayes as cb
-from cobayes.theory.best_prior import best_data_prior
+from cobayes.theory.best_prior import best_data_prior, solve_programme
 
 
 def _random_matrix(seed, num_data, num_hypotheses):
@@ -138,3 +138,16 @@ def test_where_each_datum_excludes_every_rival_all_data_priors_are_best():
     found = cb.best_data_prior(np.eye(3))
     np.testing.assert_array_equal(found.data_prior, np.full(3, 1 / 3))
     assert found.rate == found.uniform_rate == math.inf
+
+
+def test_multipliers_of_zero_bound_no_rate(monkeypatch):
+    # Without its multipliers the linear programme proves nothing, even if its solution is right.
+    def without_multipliers(*arguments):
+        answer = solve_programme(*arguments)
+        answer.ineqlin.marginals = np.zeros_like(answer.ineqlin.marginals)
+        return answer
+
+    monkeypatch.setattr("cobayes.theory.best_prior.solve_programme", without_multipliers)
+    monkeypatch.setattr("cobayes.theory.best_prior.MAX_CUTS", 5)
+    with pytest.raises(cb.ConvergenceError, match="its upper bound inf"):
+        best_data_prior([[0.7, 0.2, 0.0], [0.2, 0.3, 0.0], [0.1, 0.5, 1.0]])

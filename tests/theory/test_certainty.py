@@ -178,6 +178,15 @@ def test_the_overshoot_is_that_of_spitzers_identity():
     assert mean_overshoot(np.array([0.6, 0.4]), np.array([1.0, -1.0])) == pytest.approx(0.5)
 
 
+def test_the_overshoot_of_a_walk_with_a_very_long_step_is_an_upper_bound():
+    # Almost all steps are 1, so the true overshoot is about 1/2. The step of -10,000 does not fit
+    # on the grid; E X^2 / (2 E X) is then about 2 / 2.
+    shares, steps = np.array([1.0 - 1e-8, 1e-8]), np.array([1.0, -1e4])
+    bound = (shares @ steps**2) / (2.0 * (shares @ steps))
+    assert bound == pytest.approx(1.0, abs=2e-4)
+    assert mean_overshoot(shares, steps) == pytest.approx(bound, rel=1e-12)
+
+
 def test_rounds_of_bi_with_two_hypotheses_are_those_of_a_random_walk():
     # Increments are independent from the first round on: the renewal theorem says it all.
     rule = cb.BI([[0.7, 0.4], [0.2, 0.35], [0.1, 0.25]])

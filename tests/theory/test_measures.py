@@ -102,6 +102,12 @@ def test_moments_agree_with_plain_sums():
     np.testing.assert_allclose(np.diag(second), weights @ beliefs**2, rtol=1e-13)
 
 
+def test_a_measure_counts_its_atoms_and_numbers_hypotheses_without_labels():
+    found = AtomicMeasure.from_atoms([0.25, 0.0, 0.75], [[0.5, 0.5], [0.1, 0.9], [0.2, 0.8]])
+    assert found.num_atoms == len(found) == 2
+    assert "0: 0.275, 1: 0.725" in repr(found)
+
+
 def test_a_single_belief_has_no_spread_at_all():
     assert (AtomicMeasure.at([0.1, 0.2, 0.7]).std() == 0.0).all()
 

@@ -135,6 +135,22 @@ def test_m_sharp_is_rows_divided_by_the_column_then_normalised():
     np.testing.assert_allclose(m_sharp(wild, 0), [[0.5, 1.0], [0.5, 0.0]])
 
 
+def test_m_sharp_is_refused_where_the_limit_depends_on_the_other_beliefs():
+    # Hypothesis 1 allows datum 2, which hypothesis 0 excludes; only if datum 2 may be shown does
+    # this matter.
+    matrix = [[0.5, 0.2], [0.5, 0.3], [0.0, 0.5]]
+    with pytest.raises(CobayesError, match="allows data that the taught one excludes"):
+        m_sharp(matrix, 0)
+    found = m_sharp(cb.SCBI(matrix, data_prior=[0.5, 0.5, 0.0]), 0)
+    np.testing.assert_allclose(found, [[0.5, 0.4], [0.5, 0.6], [0.0, 0.0]], rtol=1e-12)
+
+
+def test_a_hypothesis_without_an_available_datum_has_no_rate():
+    rule = cb.SCBI([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]], data_prior=[1.0, 0.0, 0.0])
+    with pytest.raises(CobayesError, match="'1' allows none of the data"):
+        rate_of_convergence(rule)
+
+
 def test_m_sharp_is_the_limit_of_scbis_likelihood():
     # Section 3: as the belief tends to h, the scaled likelihood tends to M-sharp.
     matrix = np.random.default_rng(7).standard_exponential((5, 3))

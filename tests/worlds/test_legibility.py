@@ -75,6 +75,14 @@ def test_cooperative_walkers_are_understood_sooner_at_the_same_cost():
     assert "95 % sure after" in repr(scbi)
 
 
+def test_one_walk_has_a_mean_without_a_standard_error_and_none_has_neither():
+    # The way to A has five moves.
+    found = measure_legibility(GridWorld.paper(0.5), "A", num_lessons=3, num_rounds=2, rng=0)
+    assert (found.rounds, found.num_unsure, found.num_unfinished) == (2.0, 2, 3)
+    assert np.isnan([found.rounds_stderr, found.steps, found.steps_stderr]).all()
+    assert "after 2 moves in 1 of 3 walks, at the goal never" in repr(found)
+
+
 def test_a_walker_that_may_make_all_moves_takes_longer():
     # docs/robots.md: about 7 moves until sure instead of 3, and random moves after that.
     world = GridWorld.paper(0.5)
