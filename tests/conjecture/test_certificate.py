@@ -51,8 +51,8 @@ def test_the_paper_matrix_refutes_total_variation_with_both_estimators():
 
 
 def test_three_hypotheses_refute_the_euclidean_form():
-    # 80,000 lessons: 7.5 standard errors are expected, fewer than 4 once in 4000. The full check
-    # with both estimates (10.2 and 10.3, seed 2024) takes a minute.
+    # 80,000 lessons: 6.8 standard errors are expected, fewer than 4 once in 400. The full check
+    # with both estimates (9.1 and 9.2, seed 2024) takes half a minute.
     certificate = load_certificate("euclidean-three-hypotheses")
     rate = success_rate(
         certificate.model,
@@ -68,8 +68,8 @@ def test_three_hypotheses_refute_the_euclidean_form():
 
 @pytest.mark.slow
 def test_the_euclidean_counter_example_behaves_as_the_block_argument_says():
-    # Few lessons here; the full check, which reaches 10 standard errors in both estimates (seed
-    # 2024), is `cobayes conjecture check euclidean-separated`.
+    # Few lessons here; the full check, which reaches 9.0 and 10.0 standard errors, is
+    # `cobayes conjecture check euclidean-separated --seed 2024`.
     outcome = load_certificate("euclidean-separated").check(num_lessons=1000, rng=2)
     predicted = 0.9528  # by the block argument of docs/conjecture.md
     for rate in (outcome.lessons, outcome.coupled):
