@@ -14,6 +14,14 @@ from cobayes.stability import success_rate
 LIMIT = "l1-small-perturbations"
 
 
+def test_the_recorded_evidence_is_what_this_version_measures():
+    certificate = load_certificate("tv-paper-matrix")
+    found, recorded = certificate.check(rng=2024), certificate.evidence
+    assert recorded["seed"] == 2024
+    for rate, name in ((found.lessons, "lessons"), (found.coupled, "coupling")):
+        assert rate.value == pytest.approx(recorded[name]["value"], rel=1e-9)
+
+
 def test_the_evidence_in_packaged_certificates_supports_their_claims():
     names = {"euclidean-separated", "euclidean-three-hypotheses", "tv-paper-matrix"}
     assert names <= set(known_certificates())

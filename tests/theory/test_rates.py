@@ -139,7 +139,7 @@ def test_m_sharp_is_refused_where_the_limit_depends_on_the_other_beliefs():
     # Hypothesis 1 allows datum 2, which hypothesis 0 excludes; only if datum 2 may be shown does
     # this matter.
     matrix = [[0.5, 0.2], [0.5, 0.3], [0.0, 0.5]]
-    with pytest.raises(CobayesError, match="allows data that the taught one excludes"):
+    with pytest.raises(CobayesError, match="allows data that the taught hypothesis excludes"):
         m_sharp(matrix, 0)
     found = m_sharp(cb.SCBI(matrix, data_prior=[0.5, 0.5, 0.0]), 0)
     np.testing.assert_allclose(found, [[0.5, 0.4], [0.5, 0.6], [0.0, 0.0]], rtol=1e-12)
