@@ -345,7 +345,7 @@ class CertificateCheck(Result):
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether both `standard_errors` are at least six."""
+        """Whether both estimates are at least six standard errors below the conjectured rate."""
         return min(self.standard_errors.values()) >= STANDARD_ERRORS
 
     @property

@@ -142,9 +142,9 @@ def _step(gradient, information, damping, blocked, width) -> tuple[Array, Array]
     moving = ~blocked * width
     scaled = information * moving[:, :, None] * moving[:, None, :]
     diagonal = np.einsum("upp->up", scaled)
-    # `floor` keeps steps short in directions without information. If a response was a lapse, the
-    # curvature may be far larger than the expected information, and the step is too long. Because
-    # of LEAST_DAMPED a small damping then shortens it enough.
+    # `floor` keeps steps short in directions without information. LEAST_DAMPED is for responses
+    # that were lapses: the curvature may then be far larger than the expected information, and the
+    # step too long; with LEAST_DAMPED a small damping shortens it enough.
     largest = diagonal.max(axis=1, keepdims=True, initial=0.0)
     floor = 1e-10 * (1.0 + largest)
     added = damping[:, None] * np.maximum(diagonal, LEAST_DAMPED * largest) + floor + blocked

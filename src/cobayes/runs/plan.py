@@ -299,8 +299,9 @@ def function_digest(function: Any) -> str:
     package = (module.__spec__ and module.__spec__.parent) or ""
     depth = len(package.split(".")) if package else 0
     root = path.parents[depth]
-    # Imports are followed inside `home`: the function's top-level package, or its module's folder.
-    # For a function of cobayes `home` is its subpackage; `package_digest` covers the others.
+    # Imports are followed inside `home`: the function's top-level package or, without a package,
+    # its module's folder. For a function of cobayes it is the subpackage; `package_digest` covers
+    # the other subpackages.
     home = path.parents[max(0, depth - (2 if package.startswith("cobayes.") else 1))]
     statements, waiting = {path: reached}, [path]
     while waiting:

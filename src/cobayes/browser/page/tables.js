@@ -139,7 +139,7 @@ function findSeparator(lines) {
   return /\S\s+\S/.test(lines[lines.length - 1]) ? " " : "\t";
 }
 
-/** Split a line at separators outside of quotation marks. */
+/** Split a line at separators outside of quotation marks, or at all white space. */
 function splitLine(line, separator) {
   if (separator === " ") return line.trim().split(/\s+/);
   const cells = [];
