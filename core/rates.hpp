@@ -193,7 +193,7 @@ class ManyColumns {
     keep(a + 1, b + 1, c11, r11), keep(a + 2, b, c20, r20), keep(a + 2, b + 1, c21, r21);
   }
 
-  // Update the smallest divergences so far: for BI that of column a with KL(a, b), for SCBI that of column b with KL#(b, a).
+  // Take KL(a, b) into the smallest divergence of column a so far (BI), and KL#(b, a) into that of column b (SCBI).
   CORE_INLINE void keep(int a, int b, Vec cross, Vec ratio) {
     if (a == b) return;
     double *cross_to = &nearest[a * NATIVE], *ratio_to = &nearest_sharp[b * NATIVE];

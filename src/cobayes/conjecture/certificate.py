@@ -2,8 +2,9 @@
 
 The teacher assumes the prior theta^T and teaches the hypothesis h; the learner's actual prior is at
 distance d from theta^T. The conjecture says that the learner succeeds with probability at least
-``1 - d / theta^T(h)``. A certificate is a JSON file with a matrix and priors for which the success
-rate is below this bound; anyone can run the check again.
+``1 - d / theta^T(h)``. A certificate is a JSON file; anyone can run its check again. A
+`Certificate` has a matrix and two priors for which the success rate is below this bound, a
+`LimitCertificate` a matrix, a prior and a direction in which the conjecture fails for small d.
 """
 
 from __future__ import annotations
@@ -197,8 +198,8 @@ class LimitCertificate(_Claim):
     def slope(self, **options: Any) -> LimitSlope:
         """Estimate a lower bound on (failure rate) / (the conjecture's bound on the failure rate).
 
-        The default is the limit of small perturbations. A value above one contradicts the
-        conjecture.
+        Without ``log10_size``, the limit of small perturbations is taken. A value above one
+        contradicts the conjecture.
 
         Parameters
         ----------

@@ -83,9 +83,9 @@ def simulate(
     Notes
     -----
     Algorithm 1 of the paper. Its assumptions (iii) and (iv) need not hold; see `Model.check`. The
-    native core runs the lessons of the built-in rules on a matrix, with or without repeats, and on
-    tasks that never change. With other tasks and custom rules, lessons run one by one in Python. A
-    lesson that ends before the last round keeps its last belief.
+    native core runs the lessons of the built-in rules on tasks that never change and, if no datum
+    has the data prior zero, on a matrix without repeats. All other lessons run one by one in
+    Python. A lesson that ends before the last round keeps its last belief.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Lessons of one teacher with any number of learners, until the teacher is sure.
+"""Lessons of one teacher with any number of learners, until the teacher is sure of their success.
 
-The teacher follows its own estimate of the learner's belief, so its data do not depend on the
-learner. Any number of learners can be compared on the same data.
+The teacher follows its own estimate of the learner's belief, and is sure when this estimate reaches
+a level. So its data do not depend on the learner, and any number of learners can be compared on the
+same data.
 """
 
 from __future__ import annotations

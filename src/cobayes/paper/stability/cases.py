@@ -75,8 +75,8 @@ class Effort:
     def of(cls, context: Context, cases: Iterable[Case]) -> Effort:
         """Return the effort at the scale of a context.
 
-        At quick scale every number except `num_lessons` is halved; radii and reach are not. The
-        user's settings replace the defaults.
+        `num_lessons` is proportional to the scale (1,000 at quick scale). At quick scale the other
+        integers are halved; radii and reach never change. The user's settings replace all of these.
         """
         places = {"num_lessons": ""}
         for case in cases:
