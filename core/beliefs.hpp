@@ -1,5 +1,6 @@
 // Beliefs far below the range of float64: theta_j = mantissa_j * 2**(-512 shift_j), shift_j an integer >= 0. A belief
-// with a positive shift is below 2**-512 and is treated as zero in sums. Python passes and receives logarithms.
+// with a positive shift is below 2**-512 and is treated as zero in sums, but not where zeros.hpp finds components. Python passes and
+// receives logarithms.
 //
 // For each hypothesis, the values of W consecutive lessons are adjacent in memory, so that vector instructions can load
 // them.

@@ -43,7 +43,8 @@ class Scaler {
   }
 
   // Solve all problems. `gone` has, for each problem, the set of data that are not available (null: all are available). The column sums of
-  // problem k are n * belief asked[k], also for beliefs that are zero as numbers; without `beliefs` they are those in `s`.
+  // problem k are those in `s`. If they are n * belief asked[k], components are found from `beliefs`, which may be below 2**-512 and then
+  // zero in `s`; `status` and `row_target` have no meaning in this case.
   void solve(const Word* gone, int words, const Beliefs* beliefs = nullptr, const int* asked = nullptr) {
     if (!has_labels) return core::CORE_ISA::solve(p, s);
     whole.clear(), parts.clear(), index.clear(), target.clear(), followers.clear();
@@ -75,7 +76,9 @@ class Scaler {
       kind_sums[pattern.kind_of[i]] += here[i];
       all_here &= here[i] > 0.0;
     }
-    const Components& found = finder->find(kind_sums.get(), column_sums.get(), shifts);
+    // In units of a largest belief near one, beliefs with a shift matter on the first level only beside rows whose sums are as small.
+    const bool rows_are_tiny = p.least_row_sum < LEAST_ROW_SUM;
+    const Components& found = finder->find(kind_sums.get(), column_sums.get(), shifts && !rows_are_tiny ? UNIT : NEGLIGIBLE, shifts);
     status[problem] = status_of(pattern, found, kind_sums.get(), column_sums.get());
     s.error[problem] = 0.0, s.iterations[problem] = 0;
     double *rows = row_label.at(problem), *columns = column_label.at(problem), *targets = row_target.at(problem);
@@ -100,6 +103,7 @@ class Scaler {
       s.factor.at(problem)[j * W] = 0.0;
       if (label >= 0 && found.mass[j] > 0) ++begin[2 * label + 2];
       else is_whole = false;
+      if (rows_are_tiny && shifts && shifts[j] > 0) is_whole = false;  // the sum in `s` is zero
       if (label >= 0 && !(found.mass[j] > 0)) followers.push(problem), followers.push(j);
     }
     if (is_whole && p.m > 1) return whole.push(problem);
@@ -252,7 +256,7 @@ class Scaler {
     s.iterations[part.problem] += iterations;
   }
 
-  // Set the factor of a column with the sum zero from the row factors of its component.
+  // Set the factor of a column with mass zero (its sum is zero or negligible) from the row factors of its component.
   void follow(int problem, int j) {
     const double *rows = row_label.at(problem), *u = s.row.at(problem), label = column_label.at(problem)[j * W];
     double total = 0.0;

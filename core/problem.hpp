@@ -15,6 +15,7 @@ inline constexpr double SMALLEST = 1e-70, LARGEST = 1e70;
 // columns shares little mass with the others. The inverse of the ratio, at most 1000, multiplies the rounding errors of 1e-16, so that
 // errors stay below the default tolerance 1e-12.
 inline constexpr double WEAK_COUPLING = 1e-3;
+inline constexpr double LEAST_ROW_SUM = 0x1p-460;  // beliefs with a shift, below 2^-512, are less than 2^-52 of this
 inline constexpr double ROUNDING = 1e-15;  // rounding of a factor, 5 last-place units; error estimates are at least this
 
 // Points to the flag of the call that this thread works for. Ctrl-C sets the flag; long loops check it.

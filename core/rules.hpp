@@ -269,7 +269,8 @@ class Cooperation final : public Rule {
       }
     }
     scaler.solve(gone.sets ? sets.get() : nullptr, gone.words, &beliefs, asked.get());
-    // Beliefs with a shift (below 2^-512) were taken as zero. This is wrong if an entry of the data prior is about as small.
+    // Without zeros in the table, beliefs with a shift (below 2^-512) were taken as zero. This is wrong if an entry of the data prior is
+    // about as small.
     for (int a = 0; a < count && !labels && p.least_row_sum < LEAST_ROW_SUM; ++a)
       for (int j = 0; j < p.m; ++j)
         if (beliefs.shift.at(asked[a])[j * W] > 0.0) s.error[a] = __builtin_inf();
@@ -294,7 +295,6 @@ class Cooperation final : public Rule {
     for (int j = 0; j < from.width * W; j += W) target[j] = shift ? as_number(source[j], shift[j]) : source[j];
   }
 
-  static constexpr double LEAST_ROW_SUM = 0x1p-460;  // beliefs with a shift, below 2^-512, are less than 2^-52 of this
   const Problem& p;
   Scaler scaler;
   Array<double> logs;

@@ -15,7 +15,7 @@
 // arbitrary. Amounts with a relative difference below TIE are treated as equal. This is safe because the limit is
 // continuous in the sums: treating a near tie as a tie changes the scaled table by at most about TIE (n + m) times its
 // total. The exception is a column whose sum is below TIE times the sum of the columns that share its rows: such a column, divided
-// by its sum, does not change continuously. `attach` chooses its component.
+// by its sum, does not change continuously. Its component is chosen by the order of the columns or by `attach`.
 #pragma once
 #include "pattern.hpp"
 #include "problem.hpp"
@@ -23,7 +23,7 @@
 namespace core::CORE_ISA {
 
 inline constexpr double TIE = 1e-11;  // smaller relative differences, such as the rounding errors of sums, count as ties; see above
-// Column sums below this share of the largest one count as zero where larger ones matter, so TIE * sum is a normal number.
+// On each level (see `add_level`), column sums below this share of the largest one count as zero, so TIE * sum is a normal number.
 inline constexpr double NEGLIGIBLE = 1e-290;
 
 // The components. Rows that are positive in the same columns form a kind. The label of a kind or of a column is the number of its
@@ -34,7 +34,7 @@ struct Components {
   Array<int> block;      // by component: the number of its block, counted from the highest ratio to the lowest
   Array<int> reached;    // by component: the number of columns that can be reached from it in the residual graph
   Array<double> ratio;   // by component: the factor by which the sums of its rows are multiplied in the limit
-  Array<double> mass;    // by column: its sum; relative, or zero, if it is negligible (see `add_level`)
+  Array<double> mass;    // by column: its sum, multiplied by a power of two for each level; 0 if it counts as zero; see `add_level`
 };
 
 class BlockFinder {
@@ -50,8 +50,8 @@ class BlockFinder {
 
   // Find the components for given sums; `kind_sums` has the total of the row sums of each kind. No sum is negative. The totals of
   // `kind_sums` and `column_sums` may differ. With `shift`, the sum of column j is column_sums[j] * 2**(-512 shift[j]).
-  const Components& find(const double* kind_sums, const double* column_sums, const double* shift = nullptr) {
-    r = kind_sums;
+  const Components& find(const double* kind_sums, const double* column_sums, double negligible_share = NEGLIGIBLE, const double* shift = nullptr) {
+    r = kind_sums, negligible = negligible_share;
     out.size = out.num_blocks = 0, lambdas.clear();
     for (int j = 0; j < p.m; ++j) out.mass[j] = 0.0, out.column_label[j] = column_part[j] = -1;
     for (int k = 0; k < p.num_kinds; ++k) out.kind_label[k] = kind_part[k] = -1;
@@ -227,30 +227,33 @@ class BlockFinder {
   }
   bool is_left(int k) const { return r[k] > 0 && kind_part[k] == -1; }
 
-  // Decompose the rows that are left, and those of their columns whose sums are not negligible beside the largest one. On the second level,
-  // these are rows that are positive only in columns negligible on the first level, and so on. If all sums are zero, they count as equal.
-  // The ratios fall from level to level. Return whether any row was left.
+  // One level: take the rows that have no block yet. Of the columns in which they are positive, take those whose sums are not negligible
+  // beside the largest one (if all sums are zero: all, with equal sums), and decompose. Rows that are positive only in negligible columns
+  // remain for the next level, whose blocks have lower ratios. Return false if no row was left.
   bool add_level(const double* sums, const double* shift) {
     const int first = out.num_blocks;
-    double least = __builtin_inf(), most = 0.0;
+    double least = __builtin_inf(), largest = 0.0, most = 0.0;  // the shift and the mantissa of the largest sum; its mass
     columns.clear();
     for (int j = 0; j < p.m; ++j) {
       bool has_left = false;
       for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { has_left |= is_left(k); });
       if (!has_left) continue;
       columns.push(j);
-      if (shift && sums[j] > 0.0) least = smaller(shift[j], least);
+      if (sums[j] > 0.0) least = smaller(shift ? shift[j] : 0.0, least);
     }
     if (columns.size() == 0) return false;
+    const auto below = [&](int j) { return shift ? shift[j] - least : 0.0; };
+    for (int j : columns) if (below(j) == 0.0) largest = larger(sums[j], largest);
+    int exponent = 0;
+    __builtin_frexp(largest, &exponent);
     for (int j : columns) {
-      const double below = shift ? shift[j] - least : 0.0;
-      out.mass[j] = below == 0.0 ? sums[j] : below == 1.0 ? sums[j] * UNIT : 0.0;
+      out.mass[j] = sums[j] > 0.0 && below(j) < 4.0 ? __builtin_ldexp(sums[j], -exponent - 512 * int(below(j))) : 0.0;
       most = larger(out.mass[j], most);
     }
-    const double limit = limit_of_level(NEGLIGIBLE * most);
+    const double limit = limit_of_level(negligible * most);
     for (int j : columns) {
       double& mass = out.mass[j];
-      mass = most == 0.0 ? 1.0 : mass <= limit ? 0.0 : most < UNIT ? mass * INVERSE_UNIT : mass;
+      mass = most == 0.0 ? 1.0 : mass <= limit ? 0.0 : mass;
       if (mass == 0.0) continue;
       column_part[j] = 0;
       for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { if (is_left(k)) kind_part[k] = 0; });
@@ -259,8 +262,8 @@ class BlockFinder {
     place_tiny_columns(first);
     return true;
   }
-  // Raise the limit below which columns are negligible until no two columns above and below it differ by less than the factor TIE: the
-  // ratio of such columns can matter. If the largest sum would be negligible, the limit stays as it is.
+  // Raise the limit until every mass above it is more than 1 / TIE times every mass below it: otherwise the ratio of two such columns could
+  // matter. If there is no such gap below the largest mass, the limit stays as it is.
   double limit_of_level(double limit) const {
     for (double raised = limit;;) {
       double above = __builtin_inf(), below = 0.0;
@@ -273,22 +276,26 @@ class BlockFinder {
     }
   }
   // If a column and all rows in which it is positive have less than TIE of a part's mass, `decompose` gives the column no row. Decompose
-  // these columns and their rows separately, in passes: each pass gives a row at least to the column with the largest sum.
+  // these columns and their rows separately, in passes: each pass gives a row at least to the column with the largest sum. `first` is the first
+  // block of the level.
   void place_tiny_columns(int first) {
     for (bool found_any = true; found_any && !is_stopped();) {
       found_any = false;
       for (int j = 0; j < p.m; ++j) {
         if (out.column_label[j] != -2) continue;
         bool has_labelled = false;
-        for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { has_labelled |= out.kind_label[k] >= 0; });
+        const auto is_labelled = [&](int k) { return out.kind_label[k] >= 0 && out.block[out.kind_label[k]] >= first; };
+        for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { has_labelled |= is_labelled(k); });
         if (has_labelled) continue;
         found_any = true, column_part[j] = 0, out.column_label[j] = -1;
-        for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { if (r[k] > 0) kind_part[k] = 0; });
+        const auto move = [&](int k) { if (r[k] > 0 && out.kind_label[k] < 0) kind_part[k] = 0; };
+        for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, move);
       }
-      if (!found_any) return;
+      if (!found_any) break;
       decompose();
       sort_blocks(first);
     }
+    for (int j = 0; j < p.m; ++j) if (out.column_label[j] == -2) out.column_label[j] = -3;  // left to `attach`, not to the next level
   }
   // Number the blocks from number `first` on, from the highest ratio to the lowest.
   void sort_blocks(int first) {
@@ -345,6 +352,7 @@ class BlockFinder {
 
   const Pattern& p;
   const double* r = nullptr;
+  double negligible = NEGLIGIBLE;
   Components out;
   Array<double> flow;
   Set carries, sends;  // columns with flow to each kind, kinds with flow from each column

@@ -207,6 +207,58 @@ def test_tiny_beliefs_are_scaled_from_larger_to_smaller_ones():
     )
 
 
+@pytest.mark.parametrize("tiny", [1e-160, 1e-180, 1e-289, 1e-300])
+def test_a_tiny_belief_does_not_connect_components_with_equal_ratios(tiny):
+    rule = cb.SCBI([[1, 0, 0], [1, 0, 1], [0, 1, 1], [1, 1, 0], [1, 0, 0], [1, 1, 1]])
+    found = rule.likelihood([0.5, tiny, 0.5])
+    expected = np.array([[1, 0, 0], [0, 0, 1], [0, 0, 1], [1, 3, 0], [1, 0, 0], [0, 0, 1]]) / 3
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("shifts", [(1000, 1535.5), (1400, 2047.5), (5000, 5631.5)])
+def test_beliefs_on_one_level_may_lie_on_both_sides_of_a_shift(shifts):
+    # Powers of two: the last two beliefs have the ratio 2, and together two data of their own.
+    rule = cb.SCBI([[1, 1, 1, 1], [0, 1, 0, 0], [0, 0, 1, 0.2], [0, 0, 0.3, 1]])
+    middle, last = shifts
+    logs = np.array([[0.0, -middle, -last, -last - 1.0]]) * np.log(2.0)
+    found = np.exp(rule.respond_many(logs)[0])[2:, 2:]
+    alone = cb.SCBI([[1, 0.2], [0.3, 1]]).likelihood([2 / 3, 1 / 3])
+    np.testing.assert_allclose(found, alone, rtol=1e-11)
+
+
+def test_a_belief_as_small_as_a_data_prior_counts_beside_it():
+    # The second datum is shown by the hypotheses 0 and 1 alone; both sums are near 1e-175.
+    tiny = 1e-90
+    rule = cb.SCBI([[1, tiny, 1], [tiny, 1, 0]], data_prior=[1, 1e-175])
+    logs = np.log([0.5, 1e-175, 0.5])
+    found = np.exp(add_evidence(logs, rule.respond_many(logs[None])[0]))
+    # Alternating normalisation in 60 digits gives these posteriors.
+    np.testing.assert_allclose(found[1], [0.002233569, 0.997766431, 0.0], atol=1e-8)
+
+
+def test_a_datum_with_a_tiny_prior_goes_to_a_tiny_belief_of_a_later_level():
+    rule = cb.SCBI([[1, 1, 1], [0, 1, 0], [0, 0, 1]], data_prior=[0.5, 0.5, 1e-40])
+    found = np.exp(rule.respond_many(np.array([[0.0, -400.0, -420.0]]) * np.log(10.0))[0])
+    np.testing.assert_allclose(found, np.eye(3), atol=1e-12)
+
+
+def test_answers_do_not_depend_on_how_far_tiny_beliefs_lie_below_the_others():
+    # 300 random tables with zeros, whose hypotheses have beliefs near 1, 10^-K and 10^-2K.
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        n, m = rng.integers(2, 7, 2)
+        table = (rng.random((n, m)) < 0.55) * (rng.exponential(size=(n, m)) + 0.05)
+        if not (table.sum(0).all() and table.sum(1).all()):
+            continue
+        level, shares = rng.integers(0, 3, m) * np.log(10.0), np.log(rng.dirichlet(np.ones(m) * 2))
+        level -= level.min()
+        logs = np.array([shares - level * k for k in (30, 100, 155, 200, 330, 2000)])
+        logs -= np.logaddexp.reduce(logs, axis=1, keepdims=True)
+        first, *others = np.exp(cb.SCBI(table).respond_many(logs))
+        for other in others:
+            np.testing.assert_allclose(other, first, atol=1e-9)
+
+
 def test_factors_that_overflow_draw_no_impossible_datum():
     matrix = [[0.0, 1.0], [1.0, 1.0], [0.0, 1e308]]
     found = cb.simulate(cb.Pragmatic(matrix, 1), 0, num_rounds=1, num_lessons=9, rng=1)
