@@ -192,8 +192,8 @@ def test_the_ratio_of_tiny_beliefs_decides_about_data_that_only_they_allow(tiny)
 
 
 def test_tiny_beliefs_are_scaled_from_larger_to_smaller_ones():
-    # Hypothesis k allows the data 0, ..., k. The likeliest hypothesis among those that allow a
-    # datum shows it, unless an even smaller belief is the only one to allow another datum.
+    # Hypothesis k allows the data 0, ..., k. The data that no likelier hypothesis allows are shown
+    # by the likeliest of the remaining hypotheses, and so on.
     rule = cb.SCBI(np.triu(np.ones((4, 4))))
     falling, rising = np.array([[0.0, -1e3, -2e3, -3e3], [0.0, -3e3, -2e3, -1e3]])
     shares = np.exp(rule.respond_many(np.array([falling, rising])))
