@@ -370,8 +370,7 @@ def require_same_world(teacher: Model, learner: Model) -> None:
         ("data", teacher.data, learner.data),
         ("hypotheses", teacher.hypotheses, learner.hypotheses),
     ):
-        numbered = tuple(str(position) for position in range(len(own)))
-        if own != other and numbered not in (own, other):
+        if own != other and label_rules.make_labels(None, len(own), kind) not in (own, other):
             raise CobayesError(
                 f"teacher and learner label their {kind} differently: "
                 f"{label_rules.shorten(own, 4)} and {label_rules.shorten(other, 4)}.",

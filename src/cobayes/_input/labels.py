@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import operator
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes import _core
 from cobayes._input.tables import as_floats
-from cobayes._input.validation import items, quoted
+from cobayes._input.validation import as_integer, items, quoted
 from cobayes._output import counted
 from cobayes.errors import CobayesError, warn_user
 
@@ -51,24 +50,13 @@ def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple
             f"the {kind} label {quoted(text)} occurs twice; labels must differ.",
             "rename or merge the rows or columns with this label.",
         )
-    numbered = [is_position(label) for label in given]
-    if count and all(numbered) and texts != tuple(str(position) for position in range(count)):
+    are_integers = all(as_integer(label) is not None for label in given)
+    if count and are_integers and texts != tuple(str(position) for position in range(count)):
         warn_user(
             f"the {kind} labels are integers; in calls an integer means a position (counted from "
             f"0), and the label {texts[0]} is written '{texts[0]}'."
         )
     return texts
-
-
-def is_position(value: Any) -> bool:
-    """Tell whether a value is a position: an integer, but not a bool."""
-    if isinstance(value, bool):
-        return False
-    try:
-        operator.index(value)
-    except TypeError:
-        return False
-    return True
 
 
 def find(value: Any, labels: Sequence[str], kind: str) -> int:
@@ -85,9 +73,9 @@ def find(value: Any, labels: Sequence[str], kind: str) -> int:
     """
     if isinstance(value, str) and value in labels:
         return labels.index(value)
-    if not is_position(value):
+    position = as_integer(value)
+    if position is None:
         raise CobayesError(f"there is no {kind} called {quoted(value)}.", suggest(value, labels))
-    position = int(value)
     if not 0 <= position < len(labels):
         raise CobayesError(
             f"there is no {kind} at position {position}; positions go from 0 to {len(labels) - 1}.",

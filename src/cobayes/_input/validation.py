@@ -14,12 +14,17 @@ import numpy as np
 from cobayes.errors import CobayesError
 
 
+def as_integer(value: Any) -> int | None:
+    """Return an integer of any type as an int; None for any other value, such as a bool."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
+
+
 def whole_number(value: Any, name: str, least: int) -> int:
     """Return an integer if it is >= `least`; else raise an error that names the argument."""
-    try:
-        number = None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = None
+    number = as_integer(value)
     if number is None or number < least:
         raise CobayesError(f"{name} is {value!r}; expected an integer >= {least}.")
     return number

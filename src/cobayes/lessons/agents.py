@@ -150,12 +150,6 @@ class Learner:
                 "set the outcome: agent.arrive(state).",
             )
         if self._response is None:
-            prior = self.rule.task.data_prior_at(self.state)
-            if prior is not None and not prior.any():
-                raise CobayesError(
-                    f"no datum is left in the {self.kind}'s task.",
-                    "end the lesson here; agent.belief is the last belief.",
-                )
             self._response = self.rule.at(self.state).answer(self.log_belief)
         return self._response
 

@@ -17,7 +17,7 @@ from cobayes.errors import CobayesError, import_optional, warn_user
 from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.model import Model, require_same_world
-from cobayes.tasks.task import State, Task, draw_outcome
+from cobayes.tasks.task import State, draw_outcome, require_left
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -342,14 +342,3 @@ def run_lesson(
         learner.copy(),
         tuple(states) if task.is_seen else (),
     )
-
-
-def require_left(num_rounds: int, task: Task, state: State, name: str, taught: int | None) -> None:
-    """Raise an error if the task, from this state on, has data for fewer rounds than asked for."""
-    left = task.rounds_left(state, taught)
-    if left is not None and num_rounds > left:
-        raise CobayesError(
-            f"a lesson of {counted(num_rounds, 'round')} was asked for; the {name}'s task has "
-            f"data for {left} of them.",
-            f"ask for at most {counted(left, 'round')}.",
-        )

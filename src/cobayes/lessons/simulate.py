@@ -20,13 +20,12 @@ from cobayes._parallel import (
 from cobayes.errors import CobayesError, ImpossibleDatumError
 from cobayes.lessons.agents import Learner
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
-from cobayes.lessons.lesson import require_left
 from cobayes.model import Model
 from cobayes.rules import Rule
 from cobayes.rules.naming import Agents, RuleLike, as_agents
 from cobayes.rules.response import draw, not_converged
 from cobayes.tasks.constraints import WithoutRepeats
-from cobayes.tasks.task import draw_outcome
+from cobayes.tasks.task import draw_outcome, require_left
 
 Array = NDArray[np.float64]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -126,12 +127,12 @@ class Rule(ABC):
         """Return log-likelihoods (k, n, m) for beliefs given by their logarithms, (k, m)."""
         if self.core is None:
             return np.array([self.answer(logs).log_likelihood for logs in log_beliefs])
-        threads = _threads(log_beliefs)
-        return self._checked(self.core.respond(log_beliefs, in_logs=True, num_threads=threads))
+        return self._ask(self.core.respond, log_beliefs, in_logs=True)
 
-    def _checked(self, answer: tuple[Array, float, int]) -> Array:
-        """Return the core's values; raise `ConvergenceError` if they are too inaccurate."""
-        values, error, iterations = answer
+    def _ask(self, question: Callable[..., Any], log_beliefs: Array, *row: int, **in_logs: bool):
+        """Return the core's answer for beliefs (k, m); raise an error if it is too inaccurate."""
+        threads = num_threads() if len(log_beliefs) > 1 else 1
+        values, error, iterations = question(log_beliefs, *row, num_threads=threads, **in_logs)
         if not error <= self.tolerance:
             raise not_converged(error, self.tolerance, iterations)
         return values
@@ -172,15 +173,20 @@ class Rule(ABC):
                 f"the matrices of {self.task!r} have different data or hypotheses.",
                 "give all of them the same labels in the same order.",
             )
-        is_usable = prior is None or (
-            prior.shape == (model.num_data,) and (prior >= 0.0).all() and 0.0 < prior.sum() < np.inf
-        )
-        if not is_usable:
+        if prior is None:
+            return self._remade(model)
+        if not (prior.shape == (model.num_data,) and (prior >= 0.0).all() and prior.sum() < np.inf):
             raise CobayesError(
                 f"the data prior of {self.task!r} is {prior!r}; expected {model.num_data} finite "
-                "numbers that are not negative, at least one of them positive."
+                "numbers that are not negative."
             )
-        return self._remade(model) if prior is None else self._restricted(model, prior)
+        prior = prior if self.data_prior is None else prior * self.data_prior
+        if not prior.any():
+            raise CobayesError(
+                "no datum is left: the data prior is zero for all data that the task still allows.",
+                "ask for fewer rounds, or give more data a positive data prior.",
+            )
+        return self._restricted(model, prior)
 
     def _remade(self, model: Model) -> Rule:
         """Make a rule with the same class and settings from another matrix."""
@@ -188,7 +194,10 @@ class Rule(ABC):
         return type(self)(model, **self.settings())
 
     def _restricted(self, model: Model, prior: Array) -> Rule:
-        """Make a rule with the same settings from the matrix and data prior of a task's state."""
+        """Make a rule with the same settings from the matrix and data prior of a task's state.
+
+        The rule's own data prior, if it has one, is a factor of `prior`.
+        """
         return Restricted(self, model, prior)
 
     def likelihood(self, belief: Distribution) -> Array:
@@ -211,7 +220,7 @@ class Rule(ABC):
         if rule.core is None:
             found = np.array([rule.answer(one).likelihood for one in many])
         else:
-            found = rule._checked(rule.core.respond(many, num_threads=_threads(many)))
+            found = rule._ask(rule.core.respond, many)
         return found.reshape(*logs.shape[:-1], *self.model.shape)
 
     def teach(self, belief: Distribution, hypothesis: SupportsIndex | str) -> Array:
@@ -255,8 +264,7 @@ class Rule(ABC):
         if rule.core is None:
             found = _core.exp(add_evidence(many, rule.respond_many(many)[:, row]))
         else:
-            answer = rule.core.update(many, row, in_logs=False, num_threads=_threads(many))
-            found = rule._checked(answer)
+            found = rule._ask(rule.core.update, many, row, in_logs=False)
         if math.isnan(sum(found[:, 0].tolist())):  # NaN if the datum is impossible at the belief
             raise impossible_datum(rule, row)
         return found.reshape(logs.shape)
@@ -280,7 +288,7 @@ class Rule(ABC):
         if rule.core is None:
             found = _core.exp(add_evidence(many[:, None, :], rule.respond_many(many)))
         else:
-            found = rule._checked(rule.core.posteriors(many, num_threads=_threads(many)))
+            found = rule._ask(rule.core.posteriors, many)
         return found.reshape(*logs.shape[:-1], *self.model.shape)
 
     def log_belief(self, belief: Distribution | None, name: str = "belief") -> Array:
@@ -375,11 +383,6 @@ def rule_named(name: str) -> type[Rule] | None:
     # a rule of this name.
     found.sort(key=lambda kind: kind.__module__.startswith("cobayes."))
     return found[-1] if found else None
-
-
-def _threads(log_beliefs: Array) -> int:
-    """Return the number of threads for beliefs (k, m); a single belief needs only one."""
-    return num_threads() if len(log_beliefs) > 1 else 1
 
 
 class Restricted(Rule):

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.labels import Distribution, is_position
-from cobayes._input.validation import number_between, one_of, require_settings
+from cobayes._input.labels import Distribution
+from cobayes._input.validation import as_integer, number_between, one_of, require_settings
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model
 from cobayes.rules.base import Restricted, Rule
@@ -64,18 +64,10 @@ class NativeRule(Rule):
 
     def respond(self, log_belief: Array) -> Response:
         """Return the likelihood matrix for a belief given by its logarithms."""
-        logs = self._checked(self.native.respond(log_belief[None], in_logs=True))[0]
+        logs = self._ask(self.native.respond, log_belief[None], in_logs=True)[0]
         return Response(_core.exp(logs), logs)
 
     def _restricted(self, model: Model, prior: Array) -> Rule:
-        """Return the rule with its own data prior multiplied by that of the task's state."""
-        if self.data_prior is not None:
-            prior = prior * self.data_prior
-        if not prior.any():
-            raise CobayesError(
-                "no datum is left: the data prior is zero for all data that the task still allows.",
-                "ask for fewer rounds, or give more data a positive data prior.",
-            )
         return type(self)(model, **{**self.settings(), "data_prior": prior / prior.sum()})
 
 
@@ -306,14 +298,15 @@ def _checked_depth(depth: Any) -> float:
         depth = math.inf if depth.lower() in ("inf", "infinity", "infinite") else depth
     if isinstance(depth, float) and depth == math.inf:
         return math.inf
-    if not is_position(depth) or depth < 0:
+    steps = as_integer(depth)
+    if steps is None or steps < 0:
         raise CobayesError(
             f"depth is {depth!r}; expected an integer >= 0, or infinity.",
             "give 0 (literal), 1 (rational speech acts), ..., or numpy.inf (full cooperation).",
         )
-    if depth > DEEPEST:
+    if steps > DEEPEST:
         raise CobayesError(
             f"depth is {depth}; the largest finite depth is {DEEPEST:,}.",
             "give a smaller depth, or numpy.inf (full cooperation) with rationality 1.",
         )
-    return int(depth)
+    return steps

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cobayes._input.labels import shorten
 from cobayes._input.validation import lost_settings, subclasses
+from cobayes._output import counted
 from cobayes.errors import CobayesError
 
 if TYPE_CHECKING:
@@ -226,6 +227,17 @@ def draw_outcome(outcomes: tuple[tuple[State, float], ...], rng: np.random.Gener
     chances = np.cumsum([chance for _, chance in outcomes])
     drawn = int(np.searchsorted(chances, rng.random() * chances[-1], side="right"))
     return outcomes[min(drawn, len(outcomes) - 1)][0]
+
+
+def require_left(num_rounds: int, task: Task, state: State, name: str, taught: int | None) -> None:
+    """Raise an error if the task, from this state on, has data for fewer rounds than asked for."""
+    left = task.rounds_left(state, taught)
+    if left is not None and num_rounds > left:
+        raise CobayesError(
+            f"a lesson of {counted(num_rounds, 'round')} was asked for; the {name}'s task has "
+            f"data for {left} of them.",
+            f"ask for at most {counted(left, 'round')}.",
+        )
 
 
 def no_datum(model: Model, hypothesis: int, available: NDArray[np.bool_]) -> CobayesError:

@@ -23,12 +23,11 @@ from cobayes._output import counted, dataset, freeze
 from cobayes._parallel import num_threads, require_affordable, short_number
 from cobayes.assumptions import first_equal
 from cobayes.errors import CobayesError
-from cobayes.lessons.lesson import require_left
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import Rule
 from cobayes.rules.naming import as_agents
 from cobayes.rules.response import add_evidence
-from cobayes.tasks.task import State, no_datum
+from cobayes.tasks.task import State, no_datum, require_left
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -193,7 +192,7 @@ def exact_rounds(
         own.model,
         own.name,
         column,
-        np.vstack([np.exp(log_prior), means]),
+        np.vstack([_core.exp(log_prior), means]),
         np.sqrt(np.vstack([np.zeros_like(log_prior), variances])),
         count,
     )

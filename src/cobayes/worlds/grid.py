@@ -10,8 +10,8 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.labels import is_position, shorten
-from cobayes._input.validation import instance, items, number_between, whole_number
+from cobayes._input.labels import shorten
+from cobayes._input.validation import as_integer, instance, items, number_between, whole_number
 from cobayes._parallel import require_affordable, short_number
 from cobayes.errors import CobayesError
 from cobayes.worlds.world import World
@@ -307,10 +307,10 @@ def _labelled(squares: list[Any]) -> dict[str, Any]:
 
 
 def _pair(value: Any, what: str, expected: str) -> Square:
-    pair = tuple(value) if isinstance(value, Iterable) else (value,)
-    if len(pair) != 2 or not all(is_position(part) for part in pair):
-        raise CobayesError(f"{what} is {value!r}; expected {expected}.")
-    return int(pair[0]), int(pair[1])
+    match [as_integer(part) for part in (value if isinstance(value, Iterable) else ())]:
+        case [int(row), int(column)]:
+            return row, column
+    raise CobayesError(f"{what} is {value!r}; expected {expected}.")
 
 
 def _read_moves(actions: Any) -> dict[str, Square]:

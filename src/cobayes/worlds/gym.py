@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from cobayes._input.labels import Distribution, is_position
-from cobayes._input.validation import instance, one_of
+from cobayes._input.labels import Distribution
+from cobayes._input.validation import as_integer, instance, one_of
 from cobayes._output import percent
 from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons.agents import Learner
@@ -110,12 +110,13 @@ class GridWorldEnv(gymnasium.Env):
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Make a move, which the watcher observes."""
         labels = self.world.action_labels
-        if not is_position(action) or not 0 <= action < len(labels):
+        position = as_integer(action)
+        if position is None or not 0 <= position < len(labels):
             raise CobayesError(
                 f"the action is {action!r}; expected an integer >= 0 and below {len(labels)}.",
                 ", ".join(f"{number} is {label!r}" for number, label in enumerate(labels)) + ".",
             )
-        position, state = int(action), self._path[-1]
+        state = self._path[-1]
         before = self._learner.belief[self._goal]
         after = self._learner.observe(position)[self._goal]
         self._path.append(draw_outcome(self.world.next_states(state, position), self.np_random))

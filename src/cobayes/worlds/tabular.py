@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.labels import is_position, make_labels, shorten
-from cobayes._input.validation import instance, items, quoted
+from cobayes._input.labels import make_labels, shorten
+from cobayes._input.validation import as_integer, instance, items, quoted
 from cobayes.errors import CobayesError, import_optional
 from cobayes.tasks.task import State, as_state
 from cobayes.worlds.world import World
@@ -74,7 +74,8 @@ class TabularWorld(World):
                 "the table of transitions is empty, or its first state has no moves."
             )
         instance(first, Mapping, "an entry of the table", "a mapping from move to outcomes")
-        names = sorted(first) if all(map(is_position, first)) else list(first)
+        are_numbers = all(as_integer(name) is not None for name in first)
+        names = sorted(first) if are_numbers else list(first)
         given = names if actions is None else items(actions, "actions", "labels")
         labels = make_labels(map(str, given), len(names), "datum")
         if not isinstance(goals, Mapping):
