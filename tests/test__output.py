@@ -120,8 +120,38 @@ def test_a_frame_has_no_formula_in_its_csv():
 @pytest.mark.parametrize("path", [None, 3, b"page.html", "", "\0"])
 def test_what_is_no_path_is_refused_by_everything_that_writes(path):
     for write in (cb.Model([[1.0]]).to_csv, cb.studio().save, cb.Learner([[1.0]]).save):
-        with pytest.raises(cb.CobayesError, match="expected a path"):
+        with pytest.raises(cb.CobayesError, match="expected the path"):
             write(path)
+
+
+def test_a_link_stays_a_link_and_a_file_keeps_its_permissions(tmp_path):
+    file, link = tmp_path / "table.csv", tmp_path / "link.csv"
+    file.touch(0o600)
+    link.symlink_to(file)
+    cb.Model([[1.0]]).to_csv(link)
+    assert link.is_symlink()
+    assert file.read_text() == "datum,0\n0,1.0\n"
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_device_or_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        cb.Model([[1.0]]).to_csv(pipe)
+        assert os.read(reader, 100) == b"datum,0\n0,1.0\n"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("data", [["", "y"], ["x", " x"], ["x;y"]])
+def test_labels_that_a_csv_file_would_change_are_refused(tmp_path, data):
+    matrix = np.ones((len(data), 2))
+    with pytest.raises(cb.CobayesError, match="would change the labels"):
+        cb.Model(matrix, data, ["a;b", "prior"]).to_csv(tmp_path / "table.csv")
+    assert not os.listdir(tmp_path)
 
 
 def test_a_label_that_is_no_text_is_refused_and_the_old_file_stays(tmp_path):

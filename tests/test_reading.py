@@ -80,7 +80,7 @@ def test_parquet_with_an_index_of_several_levels_is_an_error(tmp_path):
 
 @pytest.mark.parametrize("path", [None, 3, b"m.csv", ["m.csv"]])
 def test_what_is_no_path_is_an_error(path):
-    with pytest.raises(cb.CobayesError, match="expected a path"):
+    with pytest.raises(cb.CobayesError, match="expected the path"):
         cb.read_model(path)
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import secrets
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
@@ -266,7 +267,7 @@ def as_path(path: Any, verb: str) -> Path:
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else ""
     if not isinstance(text, str) or not Path(text).name or "\0" in text:
         raise CobayesError(
-            f"the file to {verb} is {quoted(path)}; expected a path.",
+            f"the file to {verb} is {quoted(path)}; expected the path of a file.",
             "give the name of a file, as text or as a pathlib.Path.",
         )
     return Path(text)
@@ -275,13 +276,13 @@ def as_path(path: Any, verb: str) -> Path:
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file; after an interruption the file is the old one or the complete new one.
 
-    The text is written to a new file beside the target. Then the new file replaces the target. The
-    new file has ordinary permissions, not those of a temporary file.
+    The text is written to a new file beside the target. Then the new file replaces the target and
+    keeps its permissions. A device or a pipe, such as /dev/stdout, is written to directly.
 
     Parameters
     ----------
     path
-        The file to write or replace.
+        The file to write or replace; a symbolic link stays a link.
     text
         Its content, written as UTF-8.
     """
@@ -293,9 +294,15 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
             f"{path} cannot be written: {text[error.start]!r} is not a character of Unicode.",
             "rename the label that contains it.",
         ) from error
+    if target.exists() and not target.is_file():
+        target.write_bytes(content)
+        return
+    target = Path(os.path.realpath(target))
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
     try:
         unfinished.write_bytes(content)
+        if target.exists():
+            shutil.copymode(target, unfinished)
         os.replace(unfinished, target)
     except BaseException:
         unfinished.unlink(missing_ok=True)

@@ -13,8 +13,17 @@ from numpy.typing import NDArray
 from cobayes._input import labels as label_rules
 from cobayes._input.labels import Distribution, as_distribution
 from cobayes._input.tables import as_floats, require_entries, unpack
+from cobayes._input.text import parse_table
 from cobayes._input.validation import instance, number_between
-from cobayes._output import MOST_SHOWN, html_table, shape_in_words, shown, write_csv
+from cobayes._output import (
+    MOST_SHOWN,
+    as_path,
+    csv_text,
+    html_table,
+    shape_in_words,
+    shown,
+    write_csv,
+)
 from cobayes.assumptions import Report, check_assumptions
 from cobayes.errors import CobayesError, import_optional
 from cobayes.tasks.task import State, Task, require_usable
@@ -221,7 +230,19 @@ class Model(Task):
         """
         rows = zip(self.data, self.matrix.tolist(), strict=True)
         table = [["datum", *self.hypotheses], *([datum, *row] for datum, row in rows)]
-        write_csv(path, table, raw=raw)
+        file = as_path(path, "write")
+        try:
+            found = parse_table(file, csv_text(table, raw=raw), ",")
+            is_kept = (found.data, found.hypotheses) == ([*self.data], [*self.hypotheses])
+        except CobayesError:
+            is_kept = False
+        if not is_kept:
+            raise CobayesError(
+                "a CSV file would change the labels of this matrix.",
+                "rename labels that are empty, begin or end with a space, or contain semicolons; "
+                "or write json.dumps(model.to_dict()) to a .json file.",
+            )
+        write_csv(file, table, raw=raw)
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Model:
@@ -344,7 +365,7 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
     array([[0.95, 0.05],
            [0.05, 0.95]])
     """
-    number_between(epsilon, "epsilon", 0.0, 1.0, hint="1e-6 is a common choice.")
+    number_between(epsilon, "epsilon", 0.0, 1.0, hint="0.02 is a common choice.")
     array, *names = _read_table(matrix, empty_allowed=True)
     return Model((1.0 - epsilon) * normalize_columns(array) + epsilon / array.shape[0], *names)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import xarray as xr
 
@@ -36,6 +37,25 @@ def test_priors_with_labels_are_put_in_order():
     np.testing.assert_array_equal(model.distribution(prior), [0.75, 0.25])
     plain = xr.DataArray([0.25, 0.75], dims="h")
     np.testing.assert_array_equal(model.distribution(plain), [0.25, 0.75])
+
+
+def test_tables_of_beliefs_with_labels_are_put_in_order():
+    rule = cb.SCBI(cb.Model(SMALL, list("abc"), ["x", "y"]))
+    expected = rule.posteriors([[0.25, 0.75], [0.5, 0.5]])
+    frame = pd.DataFrame({"y": [0.75, 0.5], "x": [0.25, 0.5]})
+    for table in (
+        frame,
+        pl.from_pandas(frame),
+        xr.DataArray(frame.to_numpy(), dims=("lesson", "h"), coords={"h": ["y", "x"]}),
+        pd.DataFrame([[0.25, 0.75], [0.5, 0.5]]),  # columns 0 and 1 are positions
+    ):
+        np.testing.assert_array_equal(rule.posteriors(table), expected)
+    with pytest.raises(cb.CobayesError, match="no hypothesis called 'z'"):
+        rule.posteriors(frame.rename(columns={"y": "z"}))
+    with pytest.raises(cb.CobayesError, match="the belief has no number for 'y'"):
+        rule.posteriors(frame[["x"]])
+    with pytest.raises(cb.CobayesError, match="the belief has two numbers for one hypothesis"):
+        rule.posteriors(frame[["x", "y", "x"]])
 
 
 @pytest.mark.parametrize(

@@ -206,9 +206,9 @@ def test_loading_something_else_says_what_it_is(tmp_path):
 
 @pytest.mark.parametrize("path", [None, 3, b"lesson.json"])
 def test_what_is_no_path_is_an_error(path):
-    with pytest.raises(cb.CobayesError, match="expected a path"):
+    with pytest.raises(cb.CobayesError, match="expected the path"):
         cb.Lesson.load(path)
-    with pytest.raises(cb.CobayesError, match="expected a path"):
+    with pytest.raises(cb.CobayesError, match="expected the path"):
         lesson(2).save(path)
 
 

@@ -6,6 +6,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -87,6 +88,15 @@ def test_costs_and_no_repeats_go_together(tmp_path):
     lesson(task, cb.SCBI, 2).save(tmp_path / "lesson.json")
     again = cb.Lesson.load(tmp_path / "lesson.json").extend(2)
     assert np.array_equal(again.log_beliefs, run.log_beliefs)
+
+
+def test_costs_with_labels_are_put_in_order():
+    model = cb.Model(MODEL, list("abcd"))
+    costs = COSTS + np.arange(4.0)
+    shuffled = pd.DataFrame(costs, list("abcd"), list("abcd")).loc[list("dbca"), list("cadb")]
+    assert np.array_equal(cb.moving_costs(model, shuffled).costs, costs)
+    with pytest.raises(cb.CobayesError, match="no datum called 'e'"):
+        cb.moving_costs(model, shuffled.rename(index={"a": "e"}))
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def as_distribution(
     if values is None:
         even = np.full(count, 1.0 / count)
         return _core.log(even) if in_logs else even
-    if hasattr(values, "keys") or hasattr(values, "dims"):
+    if not isinstance(values, (np.ndarray, list)):
         values = aligned(values, labels, kind, name)
     if isinstance(values, str):
         raise CobayesError(
@@ -186,26 +186,47 @@ def aligned(values: Any, labels: tuple[str, ...], kind: str, name: str) -> Any:
     Parameters
     ----------
     values
-        Numbers by label: a mapping, a Series or a DataArray of one dimension. Other values are
-        taken to be in the order of the labels.
+        Numbers by label: a mapping, a Series, the columns of a DataFrame, or a DataArray with
+        labels on its last dimension. Other values are taken to be in the order of the labels.
     labels, kind
         The labels, and their kind: "datum" or "hypothesis".
     name
         The name of the values in error messages.
     """
     if hasattr(values, "dims") and hasattr(values, "coords"):
-        (dim, *more) = values.dims or ("",)
-        if more or dim not in values.coords:
-            return values.values
-        values = dict(zip(values.coords[dim].values.tolist(), values.values.tolist(), strict=True))
-    if not hasattr(values, "keys") or getattr(values, "ndim", 1) == 2:
+        dim, numbers = (values.dims or ("",))[-1], values.values
+        if dim not in values.coords:
+            return numbers
+        keys = values.coords[dim].values.tolist()
+    elif hasattr(values, "columns") and hasattr(values, "to_numpy"):
+        keys, numbers = list(values.columns), values.to_numpy()
+    elif hasattr(values, "keys"):
+        keys, numbers = list(values.keys()), list(dict(values).values())
+    else:
         return values
-    # A Series made without labels has the index 0, ..., m - 1: these are positions.
-    found = {labels[find(key, labels, kind)]: value for key, value in dict(values).items()}
-    missing = [label for label in labels if label not in found]
+    order = places(keys, labels, kind, name)
+    return [numbers[k] for k in order] if isinstance(numbers, list) else numbers[..., order]
+
+
+def places(keys: Sequence[Any], labels: tuple[str, ...], kind: str, name: str) -> list[int]:
+    """Return the place of each label among the keys of a user's table.
+
+    Parameters
+    ----------
+    keys
+        Labels or positions. A table made without labels has the keys 0, 1, ...: positions.
+    labels, kind
+        The labels, and their kind: "datum" or "hypothesis".
+    name
+        The name of the table in error messages.
+    """
+    found = {find(key, labels, kind): place for place, key in enumerate(keys)}
+    missing = [label for position, label in enumerate(labels) if position not in found]
     if missing:
         raise CobayesError(
             f"the {name} has no number for {shorten(missing)}.",
             "give every label a number; zero is allowed.",
         )
-    return [found[label] for label in labels]
+    if len(keys) > len(labels):
+        raise CobayesError(f"the {name} has two numbers for one {kind}.", "give one for each.")
+    return [found[position] for position in range(len(labels))]

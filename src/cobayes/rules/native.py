@@ -145,8 +145,8 @@ class SCBI(NativeRule):
     def __init__(
         self,
         matrix: MatrixLike,
-        *,
         data_prior: Distribution | None = None,
+        *,
         tolerance: float = 1e-12,
     ) -> None:
         hint = "1e-12 is the default; the precision of float64 allows about 1e-15."

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
+from cobayes._output import counted
 from cobayes.errors import ConvergenceError
 from cobayes.model import Model
 from cobayes.scaling.scale import accuracy_hint
@@ -110,7 +111,7 @@ def not_converged(
     iterations
         The number of sweeps and Newton steps, if it is known.
     """
-    taken = "" if iterations is None else f"after {iterations} iterations "
+    taken = "" if iterations is None else f"after {counted(iterations, 'iteration')} "
     return ConvergenceError(
         f"the scaling of the matrix to a belief did not converge to {tolerance:g}: {taken}the "
         f"estimated error is {error:.2g}.",

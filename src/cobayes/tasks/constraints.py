@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations
 from math import comb
+from os import PathLike
 from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes._input.tables import as_floats
+from cobayes._input.labels import places
+from cobayes._input.tables import as_floats, unpack
 from cobayes._input.validation import instance, items, number_between, whole_number
+from cobayes._output import counted
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model, as_task
 from cobayes.tasks.task import State, Task
@@ -233,9 +236,10 @@ def moving_costs(matrix: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> M
     matrix
         A matrix of any kind, a `Model`, or another task.
     costs
-        The cost of moving from the last datum (rows) to the next (columns), (n, n). Infinity
-        forbids the move. So does a cost that exceeds the lowest cost among the available data by
-        about ``740 / weight`` or more, because the prior underflows.
+        The cost of moving from the last datum (rows) to the next (columns), (n, n), by position or,
+        in a labelled table, by label. Infinity forbids the move. So does a cost that exceeds the
+        lowest cost among the available data by about ``740 / weight`` or more, because the prior
+        underflows.
     weight
         The factor of the costs in the exponent, >= 0. With zero the costs have no effect.
 
@@ -259,12 +263,16 @@ def moving_costs(matrix: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> M
 
 def _read_costs(costs: ArrayLike, model: Model) -> Array:
     n = model.num_data
-    table = as_floats(costs, copy=True, name="costs")
+    values, *labels = (costs, None, None) if isinstance(costs, str | PathLike) else unpack(costs)
+    table = as_floats(values, copy=True, name="costs")
     if table.shape != (n, n):
         raise CobayesError(
             f"the costs have the shape {table.shape}; expected {(n, n)}, from the last datum "
             "(rows) to the next (columns)."
         )
+    for axis, keys in enumerate(labels):
+        if keys is not None:
+            table = table.take(places(keys, model.data, "datum", "table of costs"), axis)
     if np.isnan(table).any() or (table == -np.inf).any():
         raise CobayesError("the costs contain NaN or minus infinity.", "use inf to forbid a move.")
     is_dead_end = np.isinf(table).all(axis=1)
@@ -392,7 +400,7 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     if allowed.min() < size:
         name = model.hypotheses[int(np.argmin(allowed))]
         raise CobayesError(
-            f"hypothesis {name!r} allows {allowed.min()} data, and so no set of {size}.",
+            f"hypothesis {name!r} allows {counted(allowed.min(), 'datum')}, so no set of {size}.",
             "ask for smaller sets, or drop the hypothesis.",
         )
     members = np.array(list(combinations(range(n), size)))
