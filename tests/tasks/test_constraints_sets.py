@@ -36,7 +36,7 @@ def test_sets_that_every_hypothesis_rules_out_are_left_out():
 
 
 def test_a_hypothesis_without_a_set_is_named():
-    with pytest.raises(cb.CobayesError, match="hypothesis 'y' allows 1 data, and so no set of 2"):
+    with pytest.raises(cb.CobayesError, match="hypothesis 'y' allows 1 datum, so no set of 2"):
         cb.sets_of(cb.Model([[1, 0], [1, 0], [1, 1]], "abc", "xy"), 2)
 
 
