@@ -7,9 +7,8 @@ import time
 
 import pytest
 
-# Each is one call that takes minutes. The system ends the process of all calls after this number of
-# seconds of processor time.
-LIMIT = 100
+# Each is one call that takes minutes. The system ends the process of all calls after 100 seconds of
+# processor time.
 CALLS = {
     "lessons": "cb.simulate(np.eye(50) + 0.1, 0, num_rounds=100_000, num_lessons=20_000)",
     "without repeats": (
@@ -19,18 +18,12 @@ CALLS = {
     "rates": "cb.compare_rates(50, 50, 10**8)",
     "coupling": "cb.coupling(np.eye(8) + 0.5, num_lessons=8_000_000)",
 }
-# A signal may be lost while modules are imported: small calls import them before the long one.
-IMPORTS = (
-    "cb.simulate(np.eye(2) + 1, 0, num_rounds=1, num_lessons=2); cb.compare_rates(2, 2, 2); "
-    "cb.coupling(np.eye(2) + 1, num_lessons=2); cb.without_repeats(np.eye(2) + 1)"
-)
-
-
-PROGRAM = f"""
-import resource, sys
-resource.setrlimit(resource.RLIMIT_CPU, ({LIMIT}, {LIMIT}))
-import numpy as np, cobayes as cb
-{IMPORTS}
+# A signal may be lost while modules are imported: small calls import them before the long ones.
+PROGRAM = """
+import resource, sys, numpy as np, cobayes as cb
+resource.setrlimit(resource.RLIMIT_CPU, (100, 100))
+cb.simulate(np.eye(2) + 1, 0, num_rounds=1, num_lessons=2); cb.compare_rates(2, 2, 2)
+cb.coupling(np.eye(2) + 1, num_lessons=2); cb.without_repeats(np.eye(2) + 1)
 for call in sys.stdin:
     try:
         print("started", flush=True)
