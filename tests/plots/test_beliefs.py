@@ -103,6 +103,18 @@ def test_curves_of_lessons_that_teach_different_things_are_an_error(lessons):
         plot_belief_curves([])
 
 
+@pytest.mark.parametrize("hypothesis", [0, "h_1"])
+def test_an_array_beside_a_lesson_has_its_labels(lessons, hypothesis):
+    lesson = lessons["BI"]
+    for curves in ([lesson, lesson.beliefs], {"BI": lesson, "lesson 2": lesson.beliefs.tolist()}):
+        ax = plot_belief_curves(curves, hypothesis=hypothesis)
+        assert [line.get_label() for line in ax.lines] == ["BI", "lesson 2"]
+        assert ax.get_ylabel() == "belief in h₁"
+        np.testing.assert_allclose(ax.lines[0].get_ydata(), ax.lines[1].get_ydata())
+    with pytest.raises(cb.CobayesError, match="which hypothesis was taught"):
+        plot_belief_curves([lesson, lesson.beliefs])
+
+
 @pytest.mark.parametrize(
     ("beliefs", "message"),
     [

@@ -8,7 +8,7 @@ import pytest
 
 import cobayes as cb
 from cobayes import report
-from cobayes.paper import RECIPES, build_paper
+from cobayes.paper import RECIPES
 from cobayes.report.build import build_report
 from cobayes.report.page import load_section, save_section, write_page
 from cobayes.report.section import Picture, Recipe, Section, data_frame
@@ -105,7 +105,8 @@ def test_sections_are_built_in_the_reports_order_whatever_the_users(tmp_path):
 
 
 def test_a_users_own_section_and_claims_join_the_papers(tmp_path):
-    page = build_report(tmp_path, (*RECIPES, WORDS), ["worked-example", "words"])
+    names = ["worked-example", "words"]
+    page = build_report(tmp_path, (*RECIPES, WORDS), names, formats=("svg",))
     text = "".join(read(page).text)
     assert "Some words." in text
     assert "Mine is true" in text
@@ -122,14 +123,14 @@ def test_a_report_of_ones_own_says_nothing_of_the_paper(tmp_path):
 
 
 def test_a_section_that_would_come_out_the_same_is_not_built_again(tmp_path):
-    told = []
+    told, recipes = [], [Recipe("drawn", "a drawing", drawn)]
     options = {"tell": lambda *line: told.append(line[1])}
-    build_paper(tmp_path, ["worked-example"], **options)
-    build_paper(tmp_path, ["worked-example"], **options)
+    build_report(tmp_path, recipes, **options)
+    build_report(tmp_path, recipes, **options)
     assert told[-1] == "unchanged since it was built"
     for changed in ({"seed": 3}, {"scale": 0.5}, {"formats": ("svg",)}, {"fresh": True}):
         told.clear()
-        build_paper(tmp_path, ["worked-example"], **changed, **options)
+        build_report(tmp_path, recipes, **changed, **options)
         assert told[-1].startswith("done in")
 
 

@@ -68,7 +68,7 @@ def end(process: subprocess.Popen[str]) -> None:
         process.communicate()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # also an idle cluster takes processor time
 def cluster():
     """A Dask cluster of two worker processes."""
     distributed = pytest.importorskip("distributed")

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from cobayes.errors import CobayesError
-from cobayes.runs import RunInterrupted, executors, run, workers
+from cobayes.runs import RunInterrupted, engine, executors, run, workers
 from runs.experiments import bulky_experiment, drawing
 
 
@@ -23,6 +23,7 @@ def main() -> int:
     experiment = drawing(options.num_shards, gate=options.gate)
     if options.bulky:
         experiment = bulky_experiment()
+        engine._SECONDS_BETWEEN_SAVES = 0  # one commit for each shard
     try:
         with workers(jobs=options.jobs, scheduler=options.scheduler) as executor:
             result = run(experiment, options.folder, executor=executor, progress=True)

@@ -108,8 +108,7 @@ def die(parameters, seeds, num_samples):
 
 
 def bulky(parameters, seeds, num_samples):
-    """Return many bytes, slowly enough for several commits."""
-    time.sleep(0.05)
+    """Return many bytes."""
     return {"noise": np.random.default_rng(seeds).random(num_samples)}
 
 

@@ -77,7 +77,9 @@ def test_labels_travel_into_tables():
     table = found.to_dataframe()
     assert set(table["taught"]) == {"cup", "bowl", "book", "lamp"}
     assert found.to_xarray()["confusion"].sel(taught="cup", believed="cup") > 0.99
-    assert "300 pairs" in repr(found)
+    # With other arguments they are lessons, not pairs.
+    assert "300 data sequences" in repr(found)
+    assert "300 data sequences" in found._repr_html_()
 
 
 @pytest.mark.parametrize("count", [10**12, 10**400])

@@ -191,7 +191,8 @@ def test_rounds_of_bi_with_two_hypotheses_are_those_of_a_random_walk():
     # Increments are independent from the first round on: the renewal theorem says it all.
     rule = cb.BI([[0.7, 0.4], [0.2, 0.35], [0.1, 0.25]])
     found = predicted_rounds(rule, 0, level=1.0 - 1e-6)
-    rounds = first_rounds(rule, math.log((1 - 1e-6) / 1e-6), 1500, num_lessons=8000)
+    limit = int(found.mean + 10 * found.std)
+    rounds = first_rounds(rule, math.log((1 - 1e-6) / 1e-6), limit, num_lessons=8000)
     stderr = rounds.std() / math.sqrt(len(rounds))
     assert abs(rounds.mean() - found.mean) <= 4.0 * stderr
     # Without the overshoot it would be off by more.

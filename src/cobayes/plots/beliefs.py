@@ -205,7 +205,8 @@ def plot_belief_curves(
     ----------
     lessons
         A lesson, a list of lessons, or a mapping from legend names to lessons. Instead of a
-        lesson, an array of beliefs of shape (rounds + 1, m) is accepted, too.
+        lesson, an array of beliefs of shape (rounds + 1, m) is accepted, too; arrays beside a
+        lesson have its labels.
     hypothesis
         Draw the belief in this hypothesis (default: the taught one; required for arrays).
     log
@@ -329,18 +330,17 @@ def require_picture_format(path: str | Path) -> None:
 
 
 def _named_traces(lessons: Any) -> dict[str, Trace]:
-    if isinstance(lessons, Mapping):
-        traces = {str(name): as_trace(lesson) for name, lesson in lessons.items()}
-    elif isinstance(lessons, (list, tuple)) and not np.isscalar(_first_number(lessons)):
-        listed = [as_trace(lesson) for lesson in lessons]
-        names = [trace.name or f"lesson {k}" for k, trace in enumerate(listed, start=1)]
-        traces = dict(zip(distinct(names), listed, strict=True))
-    else:
-        trace = as_trace(lessons)
-        traces = {trace.name or "belief": trace}
-    if not traces:
+    is_list = isinstance(lessons, (list, tuple)) and not np.isscalar(_first_number(lessons))
+    is_mapping = isinstance(lessons, Mapping)
+    found = list(lessons.values()) if is_mapping else lessons if is_list else [lessons]
+    if not found:
         raise CobayesError("there is no lesson to draw.", "give at least one.")
-    return traces
+    # Arrays beside a lesson have its labels.
+    labels = next((each.model.hypotheses for each in found if isinstance(each, Lesson)), None)
+    traces = [as_trace(each, hypotheses=labels) for each in found]
+    other = "lesson {}" if is_list else "belief"
+    names = [trace.name or other.format(k) for k, trace in enumerate(traces, start=1)]
+    return dict(zip(map(str, lessons) if is_mapping else distinct(names), traces, strict=True))
 
 
 def _first_number(lessons: Any) -> Any:

@@ -270,7 +270,8 @@ def package_digest(*, everything: bool = False) -> str:
             continue
         if everything or not place.startswith(_NOT_NUMERICAL):
             is_code = path.suffix == ".py" and not everything
-            content = "".join(map(ast.dump, _parse(path))) if is_code else path.read_bytes()
+            content = path.read_bytes()
+            content = "".join(map(ast.dump, _parse(content))) if is_code else content
             parts.append(f"{place} {_digest(content)}")
     return _digest("\n".join(parts))
 
@@ -292,8 +293,8 @@ def function_digest(function: Any) -> str:
     """
     module = sys.modules[function.__module__]
     path = Path(getattr(module, "__file__", None) or "")
-    body = _parse(path) if path.is_file() else []
-    reached = _reached(body, function.__qualname__.partition(".")[0])
+    source = path.read_bytes() if path.is_file() else b""
+    reached = _reached(source, function.__qualname__.partition(".")[0])
     if not reached:  # defined interactively
         return _digest(_text(function, dict(function.__globals__)))
     package = (module.__spec__ and module.__spec__.parent) or ""
@@ -311,14 +312,14 @@ def function_digest(function: Any) -> str:
             stem = root.joinpath(*name.split("."))
             for file in (stem.with_suffix(".py"), stem / "__init__.py"):
                 if file not in statements and file.is_relative_to(home) and file.is_file():
-                    statements[file] = _parse(file)
+                    statements[file] = _parse(file.read_bytes())
                     waiting.append(file)
     return _digest("\n".join(ast.dump(s) for file in sorted(statements) for s in statements[file]))
 
 
-def _parse(path: Path) -> list[ast.stmt]:
-    """Return the statements of a file without docstrings."""
-    tree = ast.parse(path.read_bytes())
+def _parse(source: bytes) -> list[ast.stmt]:
+    """Return the statements of a module without docstrings."""
+    tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             body = node.body[ast.get_docstring(node, clean=False) is not None :]
@@ -326,8 +327,10 @@ def _parse(path: Path) -> list[ast.stmt]:
     return tree.body
 
 
-def _reached(body: list[ast.stmt], start: str) -> list[ast.stmt]:
+@functools.lru_cache(16)  # the hundred experiments of a report have few shard functions
+def _reached(source: bytes, start: str) -> list[ast.stmt]:
     """Return the top-level statements on which a name's value depends, without unused imports."""
+    body = _parse(source)
     names, chosen, bound = {start}, set(), {statement: _bound(statement) for statement in body}
     while more := {s for s in body if s not in chosen and not names.isdisjoint(bound[s])}:
         chosen |= more

@@ -71,7 +71,7 @@ class Coupling:
     --------
     >>> import cobayes as cb
     >>> cb.coupling("example:M_1", num_lessons=200, rng=1)
-    Coupling(3 hypotheses; both agree with probability 1.0000; 200 pairs, 0 unfinished)
+    Coupling(3 hypotheses; both agree with probability 1.0000; 200 data sequences, 0 unfinished)
     """
 
     matrix: Array
@@ -138,7 +138,8 @@ class Coupling:
         names = self.model.hypotheses
         rows = zip(names, self.matrix, strict=True)
         return html_table(
-            f"where teacher (rows) and learner (columns) end, {counted(self.num_lessons, 'pair')}",
+            "where teacher (rows) and learner (columns) end, "
+            f"{counted(self.num_lessons, 'data sequence')}",
             ("", *names),
             [(name, *(f"{share:.4f}" for share in row)) for name, row in rows],
         )
@@ -146,7 +147,7 @@ class Coupling:
     def __repr__(self) -> str:
         return (
             f"Coupling({len(self.matrix)} hypotheses; both agree with probability "
-            f"{np.trace(self.matrix):.4f}; {counted(self.num_lessons, 'pair')}, "
+            f"{np.trace(self.matrix):.4f}; {counted(self.num_lessons, 'data sequence')}, "
             f"{self.num_unfinished} unfinished)"
         )
 
