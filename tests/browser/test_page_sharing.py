@@ -171,7 +171,7 @@ def test_every_figure_can_be_taken_away(visit, pages):
 
 def test_a_notebook_frame_shows_the_page(window, tmp_path):
     file = tmp_path / "notebook.html"
-    file.write_text(cb.studio()._repr_html_(), encoding="utf-8")
+    file.write_text(cb.studio(cb.examples["M_2"])._repr_html_(), encoding="utf-8")
     page = window()
     page.goto(file.as_uri())
     frame = page.frame_locator("iframe")
