@@ -67,6 +67,7 @@ def visit(window):
         scheme="light",
         hash="",
         motion="reduce",
+        is_new=False,
         stops_clock=False,  # the test moves it, as `page.clock.run_for(1000)` does
     ):
         page = window(
@@ -74,7 +75,7 @@ def visit(window):
             height=height,
             color_scheme=scheme,
             reduced_motion=motion,
-            is_new=stops_clock,
+            is_new=is_new or stops_clock,
             listeners={"pageerror": lambda error: complaints.append(str(error)), "console": hear},
         )
         if stops_clock:
