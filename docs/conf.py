@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -12,6 +13,9 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "extensions"))
 # Pictures of the gallery are drawn without a screen, and examples print plain text.
 os.environ.update(MPLBACKEND="Agg", NO_COLOR="1", COLUMNS="90")
+# The trees of all pages are in use to the end: with Python's thresholds, a quarter of the time goes
+# into looking for garbage in them. Without any limit, the build would need twice the memory.
+gc.set_threshold(100_000, 50)
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
 import cobayes  # noqa: E402

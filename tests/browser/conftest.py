@@ -55,6 +55,10 @@ def visit(window):
     """Open a page of the studio without motion; any error on its console fails the test."""
     complaints = []
 
+    def hear(message):
+        if message.type in ("error", "warning"):
+            complaints.append(message.text)
+
     def open_page(
         path,
         *,
@@ -63,25 +67,20 @@ def visit(window):
         scheme="light",
         hash="",
         motion="reduce",
+        is_new=False,
         stops_clock=False,  # the test moves it, as `page.clock.run_for(1000)` does
     ):
         page = window(
-            viewport={"width": width, "height": height},
+            width=width,
+            height=height,
             color_scheme=scheme,
             reduced_motion=motion,
-            accept_downloads=True,
-            permissions=["clipboard-read", "clipboard-write"],
+            is_new=is_new or stops_clock,
+            listeners={"pageerror": lambda error: complaints.append(str(error)), "console": hear},
         )
         if stops_clock:
             page.clock.install(time=0)
             page.clock.pause_at(1)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on(
-            "console",
-            lambda message: (
-                complaints.append(message.text) if message.type in ("error", "warning") else None
-            ),
-        )
         page.goto(path.as_uri() + hash)
         page.wait_for_selector("html[data-ready=true]")
         return page

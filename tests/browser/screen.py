@@ -50,3 +50,13 @@ def wait_for_numbers(page, view):
     """Wait until the background computation has finished."""
     if view == "compare":
         page.wait_for_selector(".results [data-rule=SCBI] td")
+
+
+def every_view(page):
+    """Show every view and yield its name when its numbers and figures are drawn."""
+    drawn = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    for view in VIEWS:
+        show(page, view)
+        wait_for_numbers(page, view)
+        page.evaluate(drawn)
+        yield view

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.browser.conftest import npm_file
-from tests.browser.screen import EVIL, VIEWS, link, show
+from tests.browser.screen import EVIL, every_view, link, show
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +39,7 @@ def test_500_damaged_pastes_give_a_message_and_never_a_blank_page(visit, pages):
             else:
                 text.insert(place, str(rng.choice(signs)))
         texts.append("".join(text))
-    page = visit(pages["three"], hash=link(view="table"))
+    page = visit(pages["three"], hash=link(view="table", lessons=20))
     answers = page.evaluate(
         """(texts) => texts.map((text) => {
             const area = document.getElementById("paste");
@@ -57,16 +57,13 @@ def test_500_damaged_pastes_give_a_message_and_never_a_blank_page(visit, pages):
     assert all(answer["message"] and answer["rows"] >= 2 for answer in answers)
     refused = sum(answer["isBad"] for answer in answers)
     assert 100 < refused < 500
-    for view in VIEWS:
-        show(page, view)
+    for _ in every_view(page):
         assert page.locator(".view").count() == 1
 
 
 def test_labels_are_never_read_as_html(visit, pages):
-    page = visit(pages["evil"], hash=link(round=2))
-    for view in VIEWS:
-        show(page, view)
-        page.wait_for_timeout(100)
+    page = visit(pages["evil"], hash=link(round=2, lessons=20))
+    for _ in every_view(page):
         assert page.locator("#app img").count() == 0
     assert page.evaluate("window.evil === undefined")
     show(page, "lesson")
@@ -74,13 +71,12 @@ def test_labels_are_never_read_as_html(visit, pages):
 
 
 def test_nothing_is_asked_of_the_network(window, pages):
-    page = window()
     asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(pages["gestures"].as_uri())
+    page = window(listeners={"request": lambda request: asked.append(request.url)})
+    page.goto(pages["gestures"].as_uri() + link(lessons=20))
     page.wait_for_selector("html[data-ready=true]")
-    for view in VIEWS:
-        show(page, view)
+    for _ in every_view(page):
+        pass
     page.wait_for_timeout(500)
     assert [url for url in asked if not url.startswith(("file:", "blob:"))] == []
 
@@ -124,9 +120,8 @@ def test_numbers_of_a_heat_map_have_enough_contrast_at_every_share(visit, pages,
 
 
 def test_every_control_can_be_reached_by_keyboard_and_shows_its_focus(visit, pages):
-    page = visit(pages["three"], hash=link(round=2))
-    for view in VIEWS:
-        show(page, view)
+    page = visit(pages["three"], hash=link(round=2, lessons=20))
+    for view in every_view(page):
         page.evaluate("document.activeElement.blur()")
         wanted = page.evaluate(
             """() => [...document.querySelectorAll(
@@ -179,11 +174,9 @@ def test_scripts_that_are_not_the_pages_own_do_not_run(visit, pages):
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
 def test_axe_finds_nothing_serious(visit, pages, scheme, width):
     axe = npm_file("axe-core/axe.min.js").read_text(encoding="utf-8")
-    page = visit(pages["three"], width=width, scheme=scheme, hash=link(round=4))
+    page = visit(pages["three"], width=width, scheme=scheme, hash=link(round=4, lessons=20))
     page.evaluate(axe)
-    for view in VIEWS:
-        show(page, view)
-        page.wait_for_timeout(150)
+    for view in every_view(page):
         found = page.evaluate("axe.run({ resultTypes: ['violations'] })")
         serious = [
             (one["id"], [node["html"][:120] for node in one["nodes"]][:3])
@@ -195,8 +188,6 @@ def test_axe_finds_nothing_serious(visit, pages, scheme, width):
 
 @pytest.mark.parametrize("width", [1400, 900, 390])
 def test_every_view_fits_its_window(visit, pages, width):
-    page = visit(pages["gestures"], width=width, hash=link(round=3))
-    for view in VIEWS:
-        show(page, view)
-        page.wait_for_timeout(100)
+    page = visit(pages["gestures"], width=width, hash=link(round=3, lessons=20))
+    for view in every_view(page):
         assert page.evaluate("document.documentElement.scrollWidth") <= width, view

@@ -86,13 +86,13 @@ function listenToHead(store, views) {
   });
   onClick("#copy-link", () => {
     const address = `${location.href.split("#")[0]}#${store.encode()}`;
-    copy(address, "The link is in the clipboard: it opens the page in the same state.");
+    copy("#copy-link", address, "The link is in the clipboard: it opens the page in the same state.");
   });
   onClick("#copy-python", () => {
     code.textContent = pythonFor(store.state, store.examples);
     dialog.showModal();
   });
-  onClick("#copy-code", () => copy(code.textContent, "The code is in the clipboard."));
+  onClick("#copy-code", () => copy("#copy-code", code.textContent, "The code is in the clipboard."));
   onClick("#close-code", () => dialog.close());
   onClick("#csv", () => {
     const rows = views[store.state.view].csv();
@@ -125,8 +125,13 @@ function remember(store) {
   }, 300);
 }
 
-function copy(text, message) {
-  const done = () => announce(message);
+/** Copy a text, announce it, and mark the pressed button for two seconds. */
+function copy(selector, text, message) {
+  const done = () => {
+    announce(message);
+    find(selector).classList.add("copied");
+    setTimeout(() => find(selector).classList.remove("copied"), 2000);
+  };
   const byHand = () => {
     const area = h("textarea", { class: "hidden-copy" });
     area.value = text;
