@@ -59,8 +59,13 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
     """
     matrix = _as_array(matrix)
     n, m = matrix.shape
-    rows = jnp.ones(n) if row_sums is None else jnp.asarray(row_sums)
-    columns = jnp.ones(m) if column_sums is None else jnp.asarray(column_sums)
+    rows = np.ones(n) if row_sums is None else jnp.asarray(row_sums)
+    columns = np.ones(m) if column_sums is None else jnp.asarray(column_sums)
+    return _scale(matrix, rows, columns)
+
+
+@jax.jit  # one compilation instead of one for each operation
+def _scale(matrix: jax.Array, rows: jax.Array, columns: jax.Array) -> jax.Array:
     # A sum of zero is made a constant: derivatives with respect to it are zero.
     rows, columns = (jnp.where(sums == 0.0, 0.0, sums) for sums in (rows, columns))
     columns *= rows.sum() / columns.sum()

@@ -205,9 +205,9 @@ def _lessons(
     if "count" in frame.columns:
         return np.arange(len(frame)), np.zeros(len(frame), dtype=np.int64)
     keys = ["person", "problem", *(["lesson"] if "lesson" in frame.columns else [])]
-    labels = [filled(frame, key).map(as_text) for key in keys]
-    lesson = frame.groupby(labels, sort=False).ngroup().to_numpy()
-    rows = pd.DataFrame({"person": labels[0].to_numpy(), "lesson": lesson})
+    rows = pd.DataFrame({key: filled(frame, key).map(as_text).to_numpy() for key in keys})
+    # Grouping by names of columns is faster than by arrays.
+    rows["lesson"] = rows.groupby(keys, sort=False).ngroup()
     rows = rows.assign(round=read_column(frame, "round"), datum=datum, hypothesis=hypothesis)
     rounds = rows.groupby(["lesson", "round"], sort=False)
     repeated = rounds.cumcount() > 0
@@ -232,7 +232,7 @@ def _lessons(
         require(frame, good.sort_index(), "hypothesis", message, hint)
     _warn_about_rounds(frame, steps, before["round"])
     level = rows.groupby("lesson")["round"].rank("dense").astype(np.int64) - 1
-    return lesson, level.to_numpy()
+    return rows["lesson"].to_numpy(), level.to_numpy()
 
 
 def _other_response(frame: pd.DataFrame, response: str) -> str:
@@ -375,9 +375,9 @@ def _positions(
     frame: pd.DataFrame, problem: Sequence[Problem], column: str, kind: str
 ) -> Positions:
     """Return the position of the datum or hypothesis (`kind`) in each cell of a column."""
-    names = np.array([own.name for own in problem])
     # Rows with the same problem and label form a group, so that each label is looked up once.
-    group = frame.groupby([names, filled(frame, column)], sort=False).ngroup()
+    rows = {"problem": [own.name for own in problem], "label": filled(frame, column).to_numpy()}
+    group = pd.DataFrame(rows).groupby(["problem", "label"], sort=False).ngroup()
     cells, found = frame[column].tolist(), []
     for row in np.flatnonzero(~group.duplicated()).tolist():
         labels, text = problem[row].labels(kind), as_text(cells[row])

@@ -135,7 +135,9 @@ def fit(
     confidence
         Confidence level of the intervals.
     num_starts
-        The number of starting points for each unit and depth.
+        The number of starting points for each unit and depth. In simulated studies, 4 starting
+        points missed the highest maximum by more than 0.001 for 0 to 2.5 % of the people (most with
+        two features and 10 choices per person); 12 found it for almost all.
     progress
         A function that is called with a text and the finished share, 0 to 1.
 

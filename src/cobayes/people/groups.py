@@ -319,7 +319,7 @@ def _candidates(alone: Fit, mean: Array, spread: Array, random: np.random.Genera
         np.concatenate(points, axis=2).astype(np.float32),
         np.repeat(np.arange(num_depths), [own.shape[2] for own in points]),
         has,
-        (log_weight - log_weight.max(axis=1, keepdims=True)).astype(np.float32),
+        (log_weight - log_weight.max(axis=1, keepdims=True)).astype(np.float32, order="C"),
         np.concatenate([mean, special.logit(place), np.zeros(num_depths - 1)]),
     )
 

@@ -181,8 +181,10 @@ class Likelihood:
             return self._scores
         choices, tables = self.choices, self.choices.situations.tables
         about = choices.hypothesis if self.family.is_teacher else choices.datum
-        shape = (len(self.rows), tables.log_matrix.shape[1 if self.family.is_teacher else 2])
-        found = Scores(np.empty((1 + len(self._inner), *shape)), np.empty(shape), np.empty(shape))
+        shape = (tables.log_matrix.shape[1 if self.family.is_teacher else 2], len(self.rows))
+        # In memory, responses are the last axis, which makes sums over the few options faster.
+        utility, *others = np.empty((1 + len(self._inner), *shape)), *np.empty((2, *shape))
+        found = Scores(utility.swapaxes(1, 2), *(own.T for own in others))
         for rows, places, _, posterior, _ in self._walk(values):
             chosen = self.rows[rows]
             index = tables.index[self._at[rows]]

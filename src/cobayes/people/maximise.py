@@ -16,8 +16,9 @@ from scipy.optimize.elementwise import find_root
 from cobayes.people.likelihood import Evaluation, Likelihood
 from cobayes.people.problems import Array, Positions
 
-# Starting points are chosen among this number of points between the bounds.
-NUM_POINTS = 40
+# Starting points are chosen among this number of points between the bounds. If possible, they
+# differ in some parameter by at least the share APART of the random numbers that make the points.
+NUM_POINTS, APART = 100, 0.5
 MAX_STEPS = 200
 # Starting points keep at least this distance from the bounds, relative to the range between them.
 MARGIN = 0.005
@@ -59,23 +60,27 @@ class Maximum(NamedTuple):
 def climb(likelihood: Likelihood, num_starts: int = 4) -> Maximum:
     """Maximise from several starting points; return the best maximum.
 
-    The first starting point is the middle of the usual ranges. The others are, for each unit, the
-    points with the highest likelihood among `NUM_POINTS` points, which are the same in every call.
+    The first starting point is the middle of the usual ranges. The others are, for each unit,
+    points with high likelihoods among `NUM_POINTS` points, which are the same in every call. They
+    are chosen far from each other, because near points mostly lead to the same maximum.
     """
     low, high, every = likelihood.low, likelihood.high, np.arange(likelihood.num_units)
     usual = np.array([0.5 * sum(likelihood.family.usual(name)) for name in likelihood.names])
+    random = np.random.default_rng(20200).random((NUM_POINTS, len(low)))
     # The cube of the random numbers puts more points near the lower bounds, where rationality and
     # lapse usually are. Weights, which may be negative, start in the middle half of their range.
-    spread = np.random.default_rng(20200).random((NUM_POINTS, len(low))) ** 3
-    spread[:, low < 0.0] = 0.25 + 0.5 * spread[:, low < 0.0]
+    spread = np.where(low < 0.0, 0.25 + 0.5 * random, random**3)
     # The gradient may vanish at a bound: start inside.
-    points = np.vstack([usual, low + (high - low) * spread])
-    points = _inside(likelihood, points)[:, None].repeat(len(every), axis=1)
-    starts = points[:1]
+    points = _inside(likelihood, np.vstack([usual, low + (high - low) * spread]))
+    starts = [points[:1].repeat(len(every), axis=0)]
     if len(low) and num_starts > 1:
-        values = likelihood.log_likelihoods(points[1:])
-        likeliest = 1 + np.argsort(-values, axis=0)[: num_starts - 1]
-        starts = np.concatenate([starts, points[likeliest, every]])
+        values = likelihood.log_likelihoods(points[1:, None].repeat(len(every), axis=1))
+        for _ in range(num_starts - 1):
+            likeliest = values.argmax(axis=0)
+            starts.append(points[1 + likeliest])
+            # Points near a chosen one are chosen only after all others.
+            values -= 1e9 * (np.abs(random[:, None] - random[likeliest]).max(axis=2) < APART)
+            values[likeliest, every] = -np.inf
     climbs = [maximise(likelihood.evaluate, start, low, high) for start in starts]
     best = np.argmax([found.value for found in climbs], axis=0)
     return Maximum(*(np.stack(parts)[best, every] for parts in zip(*climbs, strict=True)))

@@ -204,7 +204,7 @@ class Scores(NamedTuple):
 
     def take(self, rows: Positions) -> Scores:
         """Return the options of some responses."""
-        return Scores(self.utility[:, rows], self.log_base[rows], self.even[rows])
+        return Scores(*(own.swapaxes(-1, -2).take(rows, axis=-1).swapaxes(-1, -2) for own in self))
 
 
 def score_options(
@@ -308,7 +308,7 @@ def choose(
     choice /= choice.sum(axis=1, keepdims=True)
     attentive = (1.0 - lapse) * choice
     probability = attentive + lapse * scores.even
-    derivative = np.zeros((len(free), *probability.shape))
+    derivative = np.zeros((len(free), *probability.T.shape)).swapaxes(1, 2)
     inner = [name for name in free if name in family.inner]
     slopes = weighted | {family.exponent: scores.utility[0]}
     slopes |= {name: exponent * scores.utility[k] for k, name in enumerate(inner, 1)}

@@ -59,7 +59,9 @@ def draw_by_nuts(
 
     hmc = import_optional("numpyro.infer.hmc", "people-groups", 'method="nuts"').hmc
     at, size = _posterior(alone, guess)
-    start, step = hmc(jax.jit(lambda point: at(point)[0]), algo="NUTS")
+    start, step = hmc(lambda point: at(point)[0], algo="NUTS")
+    # One compilation instead of one for each of its operations.
+    start = jax.jit(start, static_argnames="num_warmup")
 
     @jax.jit
     def run(state: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,8 @@ def filled(frame: pd.DataFrame, column: str) -> Any:
     """Return a column of single values; raise an error for empty cells, lists or invalid text."""
     cells = frame[column]
     require(frame, cells.notna(), column, "the cell is empty.", "fill it in, or drop the row.")
+    if cells.dtype.kind in "biuf":
+        return cells
     message = "the cell holds {}; expected one value."
     hint = "write one row for each value: table.explode(...) does it."
     require(frame, cells.map(pd.api.types.is_hashable), column, message, hint)
@@ -102,7 +105,7 @@ def filled(frame: pd.DataFrame, column: str) -> Any:
 
 def _is_unicode(cell: Any) -> bool:
     """Tell whether a cell has no lone surrogate; pandas cannot group texts that have one."""
-    return not isinstance(cell, str) or not any("\ud800" <= letter <= "\udfff" for letter in cell)
+    return not isinstance(cell, str) or cell.isascii() or not re.search("[\ud800-\udfff]", cell)
 
 
 def read_column(frame: pd.DataFrame, column: str) -> Array:
