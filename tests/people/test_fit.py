@@ -301,13 +301,15 @@ def test_a_saved_fit_has_the_same_tables(fit, tmp_path):
 
 def test_fits_with_tasks_features_and_counts_are_saved(tmp_path):
     task = {"p": cb.without_repeats([[3.0, 1.0], [1.0, 2.0], [1.0, 1.0]])}
-    family = Family(depth=(1, np.inf), lapse=0.05, features={"edge": [1.0, 0.0, 0.0]}, other=1)
+    feature = pd.Series([0.0, 1.0, 0.0], ["2", "0", "1"])
+    family = Family(depth=(1, np.inf), lapse=0.05, features={"edge": feature}, other=1)
     rows = {"hypothesis": [0, 1, 1], "datum": [0, 1, 2], "problem": ["p"] * 3, "count": [4, 2, 1]}
     found = people.fit(rows | {"mood": ["good", None, "bad"]}, task, family, by=None)
     found.save(tmp_path / "fit.cobayes")
     loaded = people.Fit.load(tmp_path / "fit.cobayes")
     pd.testing.assert_frame_equal(loaded.estimates, found.estimates)
     pd.testing.assert_frame_equal(loaded.trials, found.trials, check_dtype=False)
+    assert loaded.family.features == {"edge": {"p": (1.0, 0.0, 0.0)}}
 
     def edge(model, history):
         return [1, 0, 0]

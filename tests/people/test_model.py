@@ -1,6 +1,7 @@
 """The likelihood: values and gradients against `reference` and the rules, with zeros and tasks."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import cobayes as cb
@@ -331,6 +332,19 @@ def test_features_count_if_the_learner_in_mind_has_excluded_the_truth():
     )
     up, down = (free([1.5 + step])[0] for step in (1e-5, -1e-5))
     assert free([1.5])[1][0] == pytest.approx((up - down) / 2e-5, abs=1e-8)
+
+
+def test_features_with_labels_are_put_in_order():
+    model = cb.Model([[0.6, 0.2], [0.3, 0.1], [0.1, 0.7]], list("abc"))
+    rows = {"person": ["a"], "round": [1], "hypothesis": [0], "datum": ["c"]}
+    cost = pd.Series({"c": 3.0, "a": 1.0, "b": 2.0})
+    found = [
+        people.score(rows, model, features={"cost": own}, weights=-1.0)["probability"][0]
+        for own in ([1.0, 2.0, 3.0], cost, lambda model, history: cost)
+    ]
+    assert found[0] == found[1] == found[2]
+    with pytest.raises(cb.CobayesError, match="there is no datum called 'd'"):
+        people.score(rows, model, features={"cost": cost.rename({"a": "d"})}, weights=-1.0)
 
 
 def test_rationality_of_a_literal_teacher_on_zeros_and_ones_is_not_identified():

@@ -171,9 +171,9 @@ def fit(given: Given) -> None:
                 f"leave {asked.split()[0]} out for a table of counts.",
             )
         by = None if given.by == "none" else given.by
+        out.mkdir(parents=True, exist_ok=True)  # an error before the fit, which may take long
         found = people.fit(table, known, family, by, progress=tell("fit"))
         # The tables are written first: LOO and the page may take long.
-        out.mkdir(parents=True, exist_ok=True)
         write_text(out / "fit.csv", frame_csv(found.estimates))
         write_text(out / "trials.csv", frame_csv(found.trials))
         models = {f"depth {own:g}": found.at_depth(own) for own in family.depth}

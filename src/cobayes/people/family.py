@@ -72,9 +72,9 @@ class Family:
     lapse
         Probability of a response that is drawn uniformly.
     features
-        A mapping from the name of each feature to its numbers: an array with one number per datum,
-        a mapping from problem to such an array, or a function ``feature(model, history)`` that
-        returns such an array; ``history`` has the positions of the data shown so far.
+        A mapping from the name of each feature to its numbers: an array or a Series with one number
+        per datum, a mapping from problem to such numbers, or a function ``feature(model, history)``
+        that returns them; ``history`` has the positions of the data shown so far.
     weights
         Weights of the features: a number or bounds for all features, or a mapping from feature to
         number or bounds.

@@ -42,10 +42,10 @@ NO_INFORMATION = 1e-9
 def score(
     choices: Any,
     problems: Any,
-    *,
     depth: float = 1,
     rationality: float = 1.0,
     lapse: float = 0.0,
+    *,
     priors: Any = None,
     **settings: Any,
 ) -> pd.DataFrame:

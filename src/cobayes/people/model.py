@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobayes._input.labels import aligned
 from cobayes.errors import CobayesError
 from cobayes.people.family import Family
 from cobayes.people.problems import Array, History, Positions, Problem, Tables
@@ -267,6 +268,7 @@ def feature_values(
         for row, (problem, history) in zip(own, situations, strict=True):
             given: Any = feature.get(problem.name) if isinstance(feature, Mapping) else feature
             given = given(problem.model, history) if callable(given) else given
+            given = aligned(given, problem.model.data, "datum", f"feature {name!r}")
             values = as_numbers(np.ravel(given))
             if values.shape != (problem.model.num_data,) or not np.isfinite(values).all():
                 raise CobayesError(

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cobayes._input.labels import shorten
+from cobayes._input.labels import aligned, shorten
 from cobayes._input.validation import generator, instance, whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import Choices, read_choices, read_problems
@@ -250,17 +250,24 @@ class Fit:
         """
         from cobayes.lessons.saving import to_plain, write
 
+        features = {}
         for name, feature in (self.family.features or {}).items():
-            parts = feature.values() if isinstance(feature, Mapping) else [feature]
-            if any(map(callable, parts)):
+            parts = (
+                feature if isinstance(feature, Mapping) else dict.fromkeys(self.problems, feature)
+            )
+            if any(map(callable, parts.values())):
                 raise CobayesError(
                     f"the feature {name!r} is a function, which cannot be saved.",
                     "give its numbers as arrays, or save fit.estimates and fit.trials.",
                 )
+            # Numbers with labels are saved in the order of each problem's data.
+            features[name] = {
+                own.name: aligned(parts.get(own.name), own.model.data, "datum", "feature")
+                for own in self.problems.values()
+            }
+        settings = {own.name: getattr(self.family, own.name) for own in fields(Family) if own.init}
         content = {
-            "family": {
-                own.name: getattr(self.family, own.name) for own in fields(Family) if own.init
-            },
+            "family": settings | {"features": features},
             "choices": {str(name): _cells(column) for name, column in self.choices.frame.items()},
             "problems": {name: own.task for name, own in self.problems.items()},
             "priors": {name: own.prior for name, own in self.problems.items()},
