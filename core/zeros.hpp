@@ -71,8 +71,8 @@ class BlockFinder {
     if (f > 0) put(carried_by(k), j), put(sent_by(j), k);
     else f = 0, drop(carried_by(k), j), drop(sent_by(j), k);
   }
-  // Whether a flow exceeds the rounding errors of the column's mass.
-  bool is_significant(int k, int j) { return flow_at(k, j) > TIE * out.mass[j]; }
+  // Whether a flow exceeds the rounding errors of the column's mass and of the row's capacity.
+  bool is_significant(int k, int j) { return flow_at(k, j) > TIE * larger(out.mass[j], capacity[k]); }
   bool has_spare(int k) const { return spare[k] > TIE * capacity[k]; }
 
   // Mark the rows and columns that can be reached from a column in the queue; with Backward, those that can reach one.
