@@ -76,9 +76,7 @@ class Scaler {
       kind_sums[pattern.kind_of[i]] += here[i];
       all_here &= here[i] > 0.0;
     }
-    // In units of a largest belief near one, beliefs with a shift matter on the first level only beside rows whose sums are as small.
-    const bool rows_are_tiny = p.least_row_sum < LEAST_ROW_SUM;
-    const Components& found = finder->find(kind_sums.get(), column_sums.get(), shifts && !rows_are_tiny ? UNIT : NEGLIGIBLE, shifts);
+    const Components& found = finder->find(kind_sums.get(), column_sums.get(), shifts);
     status[problem] = status_of(pattern, found, kind_sums.get(), column_sums.get());
     s.error[problem] = 0.0, s.iterations[problem] = 0;
     double *rows = row_label.at(problem), *columns = column_label.at(problem), *targets = row_target.at(problem);
@@ -103,7 +101,7 @@ class Scaler {
       s.factor.at(problem)[j * W] = 0.0;
       if (label >= 0 && found.mass[j] > 0) ++begin[2 * label + 2];
       else is_whole = false;
-      if (rows_are_tiny && shifts && shifts[j] > 0) is_whole = false;  // the sum in `s` is zero
+      if (shifts && shifts[j] > 0) is_whole = false;  // the sum in `s` is zero
       if (label >= 0 && !(found.mass[j] > 0)) followers.push(problem), followers.push(j);
     }
     if (is_whole && p.m > 1) return whole.push(problem);
