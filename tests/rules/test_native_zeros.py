@@ -201,3 +201,14 @@ def test_a_tiny_belief_does_not_connect_ties_in_any_order_of_the_hypotheses(tiny
 def test_a_rare_datum_that_only_a_tiny_belief_allows_gets_all_of_its_lessons(rare):
     rule = cb.SCBI([[0, 1], [1, 2]], data_prior=[rare, 1.0])
     np.testing.assert_allclose(rule.likelihood([1.0, 1e-29]), [[0, 1], [1, 0]], atol=1e-8)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("rationality", [1e-8, 1e-3, 0.3, 1.0, 40.0])
+def test_certainty_excludes_the_same_data_at_a_low_rationality_too(rationality, depth):
+    table = [[1, 0.5, 0], [1, 1, 0.3], [0, 0.2, 1]]
+    rule = cb.Pragmatic(table, depth, rationality=rationality)
+    first, second = (np.isfinite(rule.at_certainty(h).log_likelihood) for h in (0, 1))
+    # The third datum excludes the first hypothesis; no datum is excluded by the second one.
+    np.testing.assert_array_equal(first, [[1, 0, 0], [1, 0, 0], [0, 1, 1]])
+    np.testing.assert_array_equal(second, np.array(table) > 0.0)
