@@ -65,30 +65,23 @@ class Scaler {
   // all row factors are multiplied, and all column factors divided, by one power of two. If no power of two brings all factors into the
   // range, the error is infinite.
   static void undo_balance(const Problem& own, Scalings& s, int k) {
-    double *u = s.row.at(k), *w = s.factor.at(k), low = -4000, high = 4000;  // bounds on the exponent of the common power of two
-    auto exponent = [](double factor, int unit) {
-      int found;
-      __builtin_frexp(factor, &found);
-      return double(found - unit);
+    double low = -4000, high = 4000;  // bounds on the exponent of the common power of two
+    auto for_factors = [&](auto f) {
+      for (int i = 0; i < own.n; ++i) f(s.row.at(k)[i * W], own.row_unit[i], 1);
+      for (int j = 0; j < own.m; ++j) f(s.factor.at(k)[j * W], own.column_unit[j], -1);
     };
-    for (int i = 0; i < own.n; ++i) {
-      if (u[i * W] == 0.0) continue;
-      const double found = exponent(u[i * W], own.row_unit[i]);
-      low = larger(low, -1021 - found), high = smaller(high, 1023 - found);
-    }
-    for (int j = 0; j < own.m; ++j) {
-      if (w[j * W] == 0.0) continue;
-      const double found = exponent(w[j * W], own.column_unit[j]);
-      low = larger(low, found - 1023), high = smaller(high, found + 1021);
-    }
+    for_factors([&](double factor, int unit, int sign) {
+      int exponent;
+      __builtin_frexp(factor, &exponent);
+      const double least = unit - exponent - 1021, most = unit - exponent + 1023;
+      if (factor != 0.0) low = larger(low, sign > 0 ? least : -most), high = smaller(high, sign > 0 ? most : -least);
+    });
     const int shift = low > 0 || high < 0 ? int((low + high) / 2) : 0;
-    auto divide = [&](double& factor, int power) {
-      const double found = __builtin_ldexp(factor, power);
+    for_factors([&](double& factor, int unit, int sign) {
+      const double found = __builtin_ldexp(factor, sign * shift - unit);
       if (factor != 0.0 && !is_normal(found)) s.error[k] = __builtin_inf();
       factor = found == found ? found : 0.0;
-    };
-    for (int i = 0; i < own.n; ++i) divide(u[i * W], shift - own.row_unit[i]);
-    for (int j = 0; j < own.m; ++j) divide(w[j * W], -shift - own.column_unit[j]);
+    });
   }
 
  private:

@@ -42,7 +42,7 @@ class BlockFinder {
   explicit BlockFinder(const Pattern& pattern)
       : p(pattern), flow(size_t(p.num_kinds) * p.m), carries(p.of_kind.size()), sends(p.of_column.size()), capacity(p.num_kinds),
         spare(p.num_kinds), unsent(p.m), noise(p.m), kinds_in(p.kind_words), columns_in(p.column_words), kinds_seen(p.kind_words),
-        columns_seen(p.column_words), kinds_ahead(p.kind_words), columns_ahead(p.column_words), open(p.kind_words),
+        columns_seen(p.column_words), kinds_ahead(p.kind_words), columns_ahead(p.column_words),
         kind_part(p.num_kinds), column_part(p.m), kind_parent(p.num_kinds), column_parent(p.m), queue(p.m), stack(p.m + 1) {
     out.kind_label.resize(p.num_kinds), out.column_label.resize(p.m), out.mass.resize(p.m);
     out.block.resize(p.m), out.reached.resize(p.m), out.ratio.resize(p.m);
@@ -105,10 +105,11 @@ class BlockFinder {
     return found;
   }
   void forget() { kinds_seen.assign(p.kind_words, 0), columns_seen.assign(p.column_words, 0); }
-  int start_at(int j) {
-    queue[0] = j, column_parent[j] = -1;
+  // Put a column into the queue; return the new length of the queue.
+  int start_at(int j, int length = 0) {
+    queue[length] = j, column_parent[j] = -1;
     put(columns_seen.get(), j);
-    return 1;
+    return length + 1;
   }
 
   // Send as much as possible along the path that `search` found to kind `last`; return the amount.
@@ -135,40 +136,35 @@ class BlockFinder {
     for (int k : kinds) {
       put(kinds_in.get(), k);
       capacity[k] = spare[k] = lambda * r[k];
-      for (int w = 0; w < p.column_words; ++w)
-        for_bits(carried_by(k)[w], w * 64, [&](int j) {
-          const bool is_inside = has(columns_in.get(), j);
-          const double amount = is_inside ? smaller(smaller(flow_at(k, j), spare[k]), larger(unsent[j], 0.0)) : 0.0;
-          send(k, j, amount - flow_at(k, j));
-          unsent[j] -= amount, spare[k] -= amount;
-        });
+      for_each(carried_by(k), p.column_words, [&](int j) {
+        const bool is_inside = has(columns_in.get(), j);
+        const double amount = is_inside ? smaller(smaller(flow_at(k, j), spare[k]), larger(unsent[j], 0.0)) : 0.0;
+        send(k, j, amount - flow_at(k, j));
+        unsent[j] -= amount, spare[k] -= amount;
+      });
     }
     for (int j : columns) {
       double least = __builtin_inf();
-      for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w] & kinds_in[w], w * 64, [&](int k) { least = smaller(least, capacity[k]); });
+      for_each(p.kinds_of(j), p.kind_words, [&](int k) { least = has(kinds_in.get(), k) ? smaller(least, capacity[k]) : least; });
       noise[j] = out.mass[j] > TIE * least ? TIE * out.mass[j] : __builtin_inf();
     }
   }
 
   // Find a maximum flow inside a part. Rows and columns that are reachable from unsent mass stay marked.
   void maximise() {
-    for (int w = 0; w < p.kind_words; ++w) open[w] = kinds_in[w];
     for (int j : columns)  // a greedy start
-      for (int w = 0; w < p.kind_words && unsent[j] > 0; ++w)
-        for_bits(p.kinds_of(j)[w] & open[w], w * 64, [&](int k) {
-          const double amount = smaller(unsent[j], spare[k]);
-          if (amount > 0) unsent[j] -= amount, spare[k] -= amount, send(k, j, amount);
-          if (!has_spare(k)) drop(open.get(), k);
-        });
+      for_each(p.kinds_of(j), p.kind_words, [&](int k) {
+        const double amount = has(kinds_in.get(), k) && has_spare(k) ? smaller(unsent[j], spare[k]) : 0.0;
+        if (amount > 0) unsent[j] -= amount, spare[k] -= amount, send(k, j, amount);
+      });
     for (double sent = 1; sent > 0 && !is_stopped();) {
       forget();
       int length = 0;
       for (int j : columns)
-        if (unsent[j] > TIE * out.mass[j]) queue[length++] = j, column_parent[j] = -1, put(columns_seen.get(), j);
+        if (unsent[j] > TIE * out.mass[j]) length = start_at(j, length);
       if (length == 0 || search<false, true>(length) == 0) return;
       sent = 0;
-      for (int w = 0; w < p.kind_words; ++w)
-        for_bits(kinds_seen[w], w * 64, [&](int k) { if (has_spare(k)) sent += augment(k); });
+      for_each(kinds_seen.get(), p.kind_words, [&](int k) { if (has_spare(k)) sent += augment(k); });
     }
   }
 
@@ -187,14 +183,13 @@ class BlockFinder {
       if (left > TIE * total) starts.push(j);
     }
     forget();
-    for (int j : starts) queue[length++] = j, put(columns_seen.get(), j);
+    for (int j : starts) length = start_at(j, length);
     search<false, false>(length);
     if (length > 0) return true;
     for (int k : kinds)
       if (has_spare(k)) {
         put(kinds_seen.get(), k);
-        for (int w = 0; w < p.column_words; ++w)
-          for_bits(p.columns_of(k)[w] & columns_in[w] & ~columns_seen[w], w * 64, [&](int j) { queue[length++] = j, put(columns_seen.get(), j); });
+        for_each(p.columns_of(k), p.column_words, [&](int j) { if (has(columns_in.get(), j) && !has(columns_seen.get(), j)) length = start_at(j, length); });
       }
     search<true, false>(length);
     double spared = 0, total = 0;
@@ -211,9 +206,9 @@ class BlockFinder {
     if (num_marked == 0 || num_marked == kinds.size()) return false;
     for (int k : kinds) if (has(kinds_seen.get(), k)) kind_part[k] = part;
     for (int j : columns) {  // a column moves, too, if all of its rows move
-      Word others = 0;
-      for (int w = 0; w < p.kind_words; ++w) others |= p.kinds_of(j)[w] & kinds_in[w] & ~kinds_seen[w];
-      if (!others || has(columns_seen.get(), j)) column_part[j] = part;
+      bool moves = true;
+      for_each(p.kinds_of(j), p.kind_words, [&](int k) { moves &= !has(kinds_in.get(), k) || has(kinds_seen.get(), k); });
+      if (moves || has(columns_seen.get(), j)) column_part[j] = part;
     }
     return true;
   }
@@ -255,7 +250,7 @@ class BlockFinder {
         }
         label_components();
         ++out.num_blocks;
-        for (int k : kinds) clear_flow(k), kind_part[k] = -2;
+        for (int k : kinds) for_each(carried_by(k), p.column_words, [&](int j) { send(k, j, -flow_at(k, j)); }), kind_part[k] = -2;
         for (int j : columns) column_part[j] = -2;
       }
       --height;
@@ -271,7 +266,7 @@ class BlockFinder {
     columns.clear();
     for (int j = 0; j < p.m; ++j) {
       bool has_left = false;
-      for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { has_left |= is_left(k); });
+      for_each(p.kinds_of(j), p.kind_words, [&](int k) { has_left |= is_left(k); });
       if (!has_left) continue;
       columns.push(j);
       if (sums[j] > 0.0) least = smaller(shift ? shift[j] : 0.0, least);
@@ -291,7 +286,7 @@ class BlockFinder {
       mass = most == 0.0 ? 1.0 : mass <= limit ? 0.0 : mass;
       if (mass == 0.0) continue;
       column_part[j] = 0;
-      for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { if (is_left(k)) kind_part[k] = 0; });
+      for_each(p.kinds_of(j), p.kind_words, [&](int k) { if (is_left(k)) kind_part[k] = 0; });
     }
     decompose();
     return true;
@@ -309,9 +304,6 @@ class BlockFinder {
       raised = above;
     }
   }
-  void clear_flow(int k) {
-    for (int w = 0; w < p.column_words; ++w) for_bits(carried_by(k)[w], w * 64, [&](int j) { send(k, j, -flow_at(k, j)); });
-  }
 
   // Whether a column with a vanishing sum sends its mass to component a (> 0) or b (< 0); 0: undecided.
   int preference(int a, int b) const {
@@ -321,11 +313,10 @@ class BlockFinder {
     for (int j = 0; j < p.m; ++j) {
       if (out.column_label[j] >= 0) continue;
       int best = -1;
-      for (int w = 0; w < p.kind_words; ++w)
-        for_bits(p.kinds_of(j)[w], w * 64, [&](int k) {
-          const int label = out.kind_label[k];
-          if (r[k] > 0 && label >= 0 && (best < 0 || preference(label, best) > 0)) best = label;
-        });
+      for_each(p.kinds_of(j), p.kind_words, [&](int k) {
+        const int label = out.kind_label[k];
+        if (r[k] > 0 && label >= 0 && (best < 0 || preference(label, best) > 0)) best = label;
+      });
       out.column_label[j] = best;
     }
   }
@@ -338,11 +329,10 @@ class BlockFinder {
     for (int k = 0; k < p.num_kinds; ++k) {
       int& best = out.kind_label[k];
       if (best < 0)
-        for (int w = 0; w < p.column_words; ++w)
-          for_bits(p.columns_of(k)[w], w * 64, [&](int j) {
-            const int label = out.column_label[j];
-            if (label >= 0 && (best < 0 || preference(best, label) >= 0)) best = label;
-          });
+        for_each(p.columns_of(k), p.column_words, [&](int j) {
+          const int label = out.column_label[j];
+          if (label >= 0 && (best < 0 || preference(best, label) >= 0)) best = label;
+        });
       if (best >= 0) row_totals[best] += r[k];
     }
     attach_columns();  // columns whose rows have just been given a component
@@ -356,7 +346,7 @@ class BlockFinder {
   Array<double> flow;
   Set carries, sends;  // columns with flow to each kind, kinds with flow from each column
   Array<double> capacity, spare, unsent, noise, row_totals;
-  Set kinds_in, columns_in, kinds_seen, columns_seen, kinds_ahead, columns_ahead, open;
+  Set kinds_in, columns_in, kinds_seen, columns_seen, kinds_ahead, columns_ahead;
   Array<int> kind_part, column_part, kind_parent, column_parent, queue, stack, starts, kinds, columns;
 };
 
@@ -367,8 +357,7 @@ inline int status_of(const Pattern& p, const Components& found, const double* ki
   for (int j = 0; j < p.m; ++j) {
     if (!(column_sums[j] > 0)) continue;
     if (found.num_blocks > 1 || found.column_label[j] < 0) return 2;
-    for (int w = 0; w < p.kind_words; ++w)
-      for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { vanishes |= kind_sums[k] > 0 && found.kind_label[k] != found.column_label[j]; });
+    for_each(p.kinds_of(j), p.kind_words, [&](int k) { vanishes |= kind_sums[k] > 0 && found.kind_label[k] != found.column_label[j]; });
   }
   return vanishes ? 1 : 0;
 }
