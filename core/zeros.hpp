@@ -131,11 +131,12 @@ class BlockFinder {
 
   // Set the capacities of a part. Existing flow inside the part is kept up to the capacities; flow from other parts is removed.
   void enter(double lambda) {
+    double most = 0.0;
     kinds_in.assign(p.kind_words, 0), columns_in.assign(p.column_words, 0);
     for (int j : columns) put(columns_in.get(), j), unsent[j] = out.mass[j];
     for (int k : kinds) {
       put(kinds_in.get(), k);
-      capacity[k] = spare[k] = lambda * r[k];
+      capacity[k] = spare[k] = lambda * r[k], most = larger(most, lambda * r[k]);
       for_each(carried_by(k), p.column_words, [&](int j) {
         const bool is_inside = has(columns_in.get(), j);
         const double amount = is_inside ? smaller(smaller(flow_at(k, j), spare[k]), larger(unsent[j], 0.0)) : 0.0;
@@ -144,8 +145,8 @@ class BlockFinder {
       });
     }
     for (int j : columns) {
-      double least = __builtin_inf();
-      for_each(p.kinds_of(j), p.kind_words, [&](int k) { least = has(kinds_in.get(), k) ? smaller(least, capacity[k]) : least; });
+      double least = out.mass[j] < TIE * most ? __builtin_inf() : 0.0;
+      if (least > 0.0) for_each(p.kinds_of(j), p.kind_words, [&](int k) { least = has(kinds_in.get(), k) ? smaller(least, capacity[k]) : least; });
       noise[j] = out.mass[j] > TIE * least ? TIE * out.mass[j] : __builtin_inf();
     }
   }
@@ -153,10 +154,11 @@ class BlockFinder {
   // Find a maximum flow inside a part. Rows and columns that are reachable from unsent mass stay marked.
   void maximise() {
     for (int j : columns)  // a greedy start
-      for_each(p.kinds_of(j), p.kind_words, [&](int k) {
-        const double amount = has(kinds_in.get(), k) && has_spare(k) ? smaller(unsent[j], spare[k]) : 0.0;
-        if (amount > 0) unsent[j] -= amount, spare[k] -= amount, send(k, j, amount);
-      });
+      for (int w = 0; w < p.kind_words && unsent[j] > 0; ++w)
+        for_bits(p.kinds_of(j)[w] & kinds_in[w], w * 64, [&](int k) {
+          const double amount = has_spare(k) ? smaller(unsent[j], spare[k]) : 0.0;
+          if (amount > 0) unsent[j] -= amount, spare[k] -= amount, send(k, j, amount);
+        });
     for (double sent = 1; sent > 0 && !is_stopped();) {
       forget();
       int length = 0;
@@ -169,18 +171,22 @@ class BlockFinder {
   }
 
   // Mark the rows and columns of a higher ratio, after `maximise`: those that can be reached from columns with unsent mass, if this mass is
-  // not negligible beside that of the reached columns. If there are none, mark those that can reach no row with spare capacity. Return false
-  // if this capacity is negligible, too.
+  // not negligible beside that of the reached columns; if it is, those that can be reached from the columns for which it is not. If there are
+  // none, mark those that can reach no row with spare capacity. Return false if this capacity is negligible, too.
   bool find_cut() {
+    const auto is_cut = [&] {
+      double left = 0, total = 0;
+      for (int j : columns) if (has(columns_seen.get(), j)) left += larger(unsent[j], 0.0), total += out.mass[j];
+      return left > TIE * total;
+    };
+    if (is_cut()) return true;
     int length = 0;
     starts.clear();
     for (int j : columns) {
       if (!(unsent[j] > TIE * out.mass[j])) continue;
       forget();
       search<false, false>(start_at(j));
-      double left = 0, total = 0;
-      for (int l : columns) if (has(columns_seen.get(), l)) left += larger(unsent[l], 0.0), total += out.mass[l];
-      if (left > TIE * total) starts.push(j);
+      if (is_cut()) starts.push(j);
     }
     forget();
     for (int j : starts) length = start_at(j, length);
