@@ -156,7 +156,7 @@ class BlockFinder {
     for (int j : columns)  // a greedy start
       for (int w = 0; w < p.kind_words && unsent[j] > 0; ++w)
         for_bits(p.kinds_of(j)[w] & kinds_in[w], w * 64, [&](int k) {
-          const double amount = has_spare(k) ? smaller(unsent[j], spare[k]) : 0.0;
+          const double amount = smaller(unsent[j], spare[k]);
           if (amount > 0) unsent[j] -= amount, spare[k] -= amount, send(k, j, amount);
         });
     for (double sent = 1; sent > 0 && !is_stopped();) {

@@ -203,6 +203,14 @@ def test_a_rare_datum_that_only_a_tiny_belief_allows_gets_all_of_its_lessons(rar
     np.testing.assert_allclose(rule.likelihood([1.0, 1e-29]), [[0, 1], [1, 0]], atol=1e-8)
 
 
+@pytest.mark.parametrize("rare", [5e-6, 5e-13, 5e-15])
+def test_a_tiny_belief_shows_a_rare_datum_as_often_as_its_prior(rare):
+    # Only the second hypothesis allows the second datum, which has 1 / 2000 of its belief.
+    rule = cb.SCBI([[1, 1], [0, 1]], data_prior=[1.0 - rare, rare])
+    found = rule.likelihood([1.0 - 2e3 * rare, 2e3 * rare])
+    np.testing.assert_allclose(found, [[1, 0.9995], [0, 0.0005]], rtol=1e-9)
+
+
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize("rationality", [1e-8, 1e-3, 0.3, 1.0, 40.0])
 def test_certainty_excludes_the_same_data_at_a_low_rationality_too(rationality, depth):
