@@ -61,6 +61,29 @@ class Scaler {
     for (size_t f = 0; f < followers.size(); f += 2) follow(followers[f], followers[f + 1]);
   }
 
+  // Divide the factors of problem k by the powers of two by which the table was balanced. If a factor would then be out of the range of float64,
+  // all row factors are multiplied, and all column factors divided, by one power of two. If no power of two brings all factors into the
+  // range, the error is infinite.
+  static void undo_balance(const Problem& own, Scalings& s, int k) {
+    double low = -4000, high = 4000;  // bounds on the exponent of the common power of two
+    auto for_factors = [&](auto f) {
+      for (int i = 0; i < own.n; ++i) f(s.row.at(k)[i * W], own.row_unit[i], 1);
+      for (int j = 0; j < own.m; ++j) f(s.factor.at(k)[j * W], own.column_unit[j], -1);
+    };
+    for_factors([&](double factor, int unit, int sign) {
+      int exponent;
+      __builtin_frexp(factor, &exponent);
+      const double least = unit - exponent - 1021, most = unit - exponent + 1023;
+      if (factor != 0.0) low = larger(low, sign > 0 ? least : -most), high = smaller(high, sign > 0 ? most : -least);
+    });
+    const int shift = low > 0 || high < 0 ? int((low + high) / 2) : 0;
+    for_factors([&](double& factor, int unit, int sign) {
+      const double found = __builtin_ldexp(factor, sign * shift - unit);
+      if (factor != 0.0 && !is_normal(found)) s.error[k] = __builtin_inf();
+      factor = found == found ? found : 0.0;
+    });
+  }
+
  private:
   struct Part {
     int problem, rows, columns, h, k;  // `rows` and `columns`: where the component's h rows and k columns begin in `index`
@@ -76,9 +99,7 @@ class Scaler {
       kind_sums[pattern.kind_of[i]] += here[i];
       all_here &= here[i] > 0.0;
     }
-    // In units of a largest belief near one, beliefs with a shift matter on the first level only beside rows whose sums are as small.
-    const bool rows_are_tiny = p.least_row_sum < LEAST_ROW_SUM;
-    const Components& found = finder->find(kind_sums.get(), column_sums.get(), shifts && !rows_are_tiny ? UNIT : NEGLIGIBLE, shifts);
+    const Components& found = finder->find(kind_sums.get(), column_sums.get(), shifts);
     status[problem] = status_of(pattern, found, kind_sums.get(), column_sums.get());
     s.error[problem] = 0.0, s.iterations[problem] = 0;
     double *rows = row_label.at(problem), *columns = column_label.at(problem), *targets = row_target.at(problem);
@@ -103,7 +124,7 @@ class Scaler {
       s.factor.at(problem)[j * W] = 0.0;
       if (label >= 0 && found.mass[j] > 0) ++begin[2 * label + 2];
       else is_whole = false;
-      if (rows_are_tiny && shifts && shifts[j] > 0) is_whole = false;  // the sum in `s` is zero
+      if (shifts && shifts[j] > 0) is_whole = false;  // the sum in `s` is zero
       if (label >= 0 && !(found.mass[j] > 0)) followers.push(problem), followers.push(j);
     }
     if (is_whole && p.m > 1) return whole.push(problem);
@@ -220,32 +241,8 @@ class Scaler {
     for (int j = 0; j < part.k; ++j) one.column_sum.at(0)[j * W] = target[part.columns + j];
     if (p.is_extreme || part.k > MOST_NEWTON_COLUMNS) core::CORE_ISA::solve(own, one);
     else Careful(own).solve(one, 0);
-    undo_balance(own, one);
+    undo_balance(own, one, 0);
     write(part, one.row.at(0), one.factor.at(0), W, one.error[0], one.iterations[0]);
-  }
-
-  // Divide the factors by the powers of two by which the table was balanced. If a factor would then be out of the range of float64,
-  // all row factors are multiplied, and all column factors divided, by one power of two. If no power of two brings all factors into the
-  // range, the error is infinite.
-  static void undo_balance(const Problem& own, Scalings& one) {
-    double low = -4000, high = 4000;  // bounds on the exponent of the common power of two
-    auto exponent = [](double factor, int unit) {
-      int found;
-      __builtin_frexp(factor, &found);
-      return double(found - unit);
-    };
-    for (int i = 0; i < own.n; ++i) {
-      const double found = exponent(one.row.at(0)[i * W], own.row_unit[i]);
-      low = larger(low, -1021 - found), high = smaller(high, 1023 - found);
-    }
-    for (int j = 0; j < own.m; ++j) {
-      const double found = exponent(one.factor.at(0)[j * W], own.column_unit[j]);
-      low = larger(low, found - 1023), high = smaller(high, found + 1021);
-    }
-    const int shift = low > 0 || high < 0 ? int((low + high) / 2) : 0;
-    for (int i = 0; i < own.n; ++i) one.row.at(0)[i * W] = __builtin_ldexp(one.row.at(0)[i * W], shift - own.row_unit[i]);
-    for (int j = 0; j < own.m; ++j) one.factor.at(0)[j * W] = __builtin_ldexp(one.factor.at(0)[j * W], -shift - own.column_unit[j]);
-    if (!has_normal_factors(own, one, 0)) one.error[0] = __builtin_inf();
   }
 
   void write(const Part& part, const double* u, const double* w, int stride, double error, int iterations) {

@@ -200,7 +200,8 @@ void scale(const ScalingJob& job, const Stop& stop) {
   Array<double> totals(m), weights(m), sums(n), kept(m);
   for (int k = 0; k < job.size && !is_stopped(); ++k) {
     double *out = job.scaled + size_t(k) * n * m, *targets = job.rows + size_t(k) * n, *report = job.report + 4 * k;
-    const double *u = scaler.s.row.at(k), *w = scaler.s.factor.at(k), *c = job.columns + size_t(k) * m;
+    double *u = scaler.s.row.at(k), *w = scaler.s.factor.at(k);
+    const double* c = job.columns + size_t(k) * m;
     if (!problem.is_representable && report[3] == EXACT) report[3] = OUT_OF_RANGE;
     if (report[3] != EXACT) continue;
     double residual = 0.0;
@@ -222,12 +223,13 @@ void scale(const ScalingJob& job, const Stop& stop) {
       const double own = sums[i] > 0.0 && targets[i] > 0.0 ? targets[i] / sums[i] : u[i * W];
       const double sum = fill_row(row, own, w, c, weights.get(), m, out + size_t(i) * m, totals.get());
       residual = larger(residual, targets[i] > 0.0 ? magnitude(sum / targets[i] - 1.0) : sum);
-      job.row_scaling[size_t(k) * n + i] = __builtin_ldexp(own, -problem.row_unit[i]);
+      u[i * W] = own;
     }
+    Scaler::undo_balance(problem, scaler.s, k);
+    for (int i = 0; i < n; ++i) job.row_scaling[size_t(k) * n + i] = u[i * W];
     for (int j = 0; j < m; ++j) {
       if (c[j] > 0.0 && !(magnitude(totals[j] / c[j] - 1.0) <= residual)) residual = magnitude(totals[j] / c[j] - 1.0);
-      const double factor = __builtin_ldexp(w[j * W], -problem.column_unit[j]);
-      job.factors[size_t(k) * m + j] = factor, job.column_scaling[size_t(k) * m + j] = factor * c[j];
+      job.factors[size_t(k) * m + j] = w[j * W], job.column_scaling[size_t(k) * m + j] = c[j] > 0.0 ? w[j * W] * c[j] : 0.0;
     }
     report[0] = scaler.s.error[k], report[1] = residual, report[2] = scaler.s.iterations[k];
     report[3] = scaler.has_labels ? scaler.status[k] : EXACT;

@@ -12,6 +12,11 @@ template <class F>
 CORE_INLINE void for_bits(Word bits, int first, F f) {
   for (; bits; bits &= bits - 1) f(first + __builtin_ctzll(bits));
 }
+// Call f for the members of a set of `words` words.
+template <class F>
+CORE_INLINE void for_each(const Word* set, int words, F f) {
+  for (int w = 0; w < words; ++w) for_bits(set[w], w * 64, f);
+}
 CORE_INLINE bool has(const Word* set, int k) { return set[k >> 6] >> (k & 63) & 1; }
 CORE_INLINE void put(Word* set, int k) { set[k >> 6] |= Word{1} << (k & 63); }
 CORE_INLINE void drop(Word* set, int k) { set[k >> 6] &= ~(Word{1} << (k & 63)); }
@@ -40,9 +45,7 @@ struct Pattern {
     }
     kind_words = (num_kinds + 63) / 64;
     of_column.resize(size_t(m) * kind_words);
-    for (int k = 0; k < num_kinds; ++k)
-      for (int w = 0; w < column_words; ++w)
-        for_bits(of_kind[size_t(k) * column_words + w], w * 64, [&](int j) { put(&of_column[size_t(j) * kind_words], k); });
+    for (int k = 0; k < num_kinds; ++k) for_each(columns_of(k), column_words, [&](int j) { put(&of_column[size_t(j) * kind_words], k); });
   }
   const Word* columns_of(int kind) const { return &of_kind[size_t(kind) * column_words]; }
   const Word* kinds_of(int column) const { return &of_column[size_t(column) * kind_words]; }

@@ -14,8 +14,8 @@
 // Ties between ratios are common (uniform priors), and sums carry rounding errors, so exact comparison would be
 // arbitrary. Amounts with a relative difference below TIE are treated as equal. This is safe because the limit is
 // continuous in the sums: treating a near tie as a tie changes the scaled table by at most about TIE (n + m) times its
-// total. The exception is a column whose sum is below TIE times the sum of the columns that share its rows: such a column, divided
-// by its sum, does not change continuously. Its component is chosen by the order of the columns or by `attach`.
+// total. The exception is a column whose sum is below TIE times the sums of all of its rows: such a column, divided by its sum, does not
+// change continuously. Its flow is not significant, so that it connects no rows, and `attach` chooses its component.
 #pragma once
 #include "pattern.hpp"
 #include "problem.hpp"
@@ -41,8 +41,8 @@ class BlockFinder {
  public:
   explicit BlockFinder(const Pattern& pattern)
       : p(pattern), flow(size_t(p.num_kinds) * p.m), carries(p.of_kind.size()), sends(p.of_column.size()), capacity(p.num_kinds),
-        spare(p.num_kinds), unsent(p.m), kinds_in(p.kind_words), columns_in(p.column_words), kinds_seen(p.kind_words),
-        columns_seen(p.column_words), kinds_ahead(p.kind_words), columns_ahead(p.column_words), open(p.kind_words),
+        spare(p.num_kinds), unsent(p.m), noise(p.m), kinds_in(p.kind_words), columns_in(p.column_words), kinds_seen(p.kind_words),
+        columns_seen(p.column_words), kinds_ahead(p.kind_words), columns_ahead(p.column_words),
         kind_part(p.num_kinds), column_part(p.m), kind_parent(p.num_kinds), column_parent(p.m), queue(p.m), stack(p.m + 1) {
     out.kind_label.resize(p.num_kinds), out.column_label.resize(p.m), out.mass.resize(p.m);
     out.block.resize(p.m), out.reached.resize(p.m), out.ratio.resize(p.m);
@@ -50,9 +50,9 @@ class BlockFinder {
 
   // Find the components for given sums; `kind_sums` has the total of the row sums of each kind. No sum is negative. The totals of
   // `kind_sums` and `column_sums` may differ. With `shift`, the sum of column j is column_sums[j] * 2**(-512 shift[j]).
-  const Components& find(const double* kind_sums, const double* column_sums, double negligible_share = NEGLIGIBLE, const double* shift = nullptr) {
-    r = kind_sums, negligible = negligible_share;
-    out.size = out.num_blocks = 0, lambdas.clear();
+  const Components& find(const double* kind_sums, const double* column_sums, const double* shift = nullptr) {
+    r = kind_sums;
+    out.size = out.num_blocks = 0;
     for (int j = 0; j < p.m; ++j) out.mass[j] = 0.0, out.column_label[j] = column_part[j] = -1;
     for (int k = 0; k < p.num_kinds; ++k) out.kind_label[k] = kind_part[k] = -1;
     while (add_level(column_sums, shift) && !is_stopped()) {}
@@ -71,8 +71,9 @@ class BlockFinder {
     if (f > 0) put(carried_by(k), j), put(sent_by(j), k);
     else f = 0, drop(carried_by(k), j), drop(sent_by(j), k);
   }
-  // Whether a flow exceeds the rounding errors of the column's mass.
-  bool is_significant(int k, int j) { return flow_at(k, j) > TIE * out.mass[j]; }
+  // Whether a flow exceeds the rounding errors of the column's mass; a column with less mass than the rounding errors of its rows has no
+  // such flow.
+  bool is_significant(int k, int j) { return flow_at(k, j) > noise[j]; }
   bool has_spare(int k) const { return spare[k] > TIE * capacity[k]; }
 
   // Mark the rows and columns that can be reached from a column in the queue; with Backward, those that can reach one.
@@ -104,10 +105,11 @@ class BlockFinder {
     return found;
   }
   void forget() { kinds_seen.assign(p.kind_words, 0), columns_seen.assign(p.column_words, 0); }
-  int start_at(int j) {
-    queue[0] = j, column_parent[j] = -1;
+  // Put a column into the queue; return the new length of the queue.
+  int start_at(int j, int length = 0) {
+    queue[length] = j, column_parent[j] = -1;
     put(columns_seen.get(), j);
-    return 1;
+    return length + 1;
   }
 
   // Send as much as possible along the path that `search` found to kind `last`; return the amount.
@@ -129,53 +131,90 @@ class BlockFinder {
 
   // Set the capacities of a part. Existing flow inside the part is kept up to the capacities; flow from other parts is removed.
   void enter(double lambda) {
+    double most = 0.0;
     kinds_in.assign(p.kind_words, 0), columns_in.assign(p.column_words, 0);
     for (int j : columns) put(columns_in.get(), j), unsent[j] = out.mass[j];
     for (int k : kinds) {
       put(kinds_in.get(), k);
-      capacity[k] = spare[k] = lambda * r[k];
-      for (int w = 0; w < p.column_words; ++w)
-        for_bits(carried_by(k)[w], w * 64, [&](int j) {
-          const bool is_inside = has(columns_in.get(), j);
-          const double amount = is_inside ? smaller(smaller(flow_at(k, j), spare[k]), larger(unsent[j], 0.0)) : 0.0;
-          send(k, j, amount - flow_at(k, j));
-          unsent[j] -= amount, spare[k] -= amount;
-        });
+      capacity[k] = spare[k] = lambda * r[k], most = larger(most, lambda * r[k]);
+      for_each(carried_by(k), p.column_words, [&](int j) {
+        const bool is_inside = has(columns_in.get(), j);
+        const double amount = is_inside ? smaller(smaller(flow_at(k, j), spare[k]), larger(unsent[j], 0.0)) : 0.0;
+        send(k, j, amount - flow_at(k, j));
+        unsent[j] -= amount, spare[k] -= amount;
+      });
+    }
+    for (int j : columns) {
+      double least = out.mass[j] < TIE * most ? __builtin_inf() : 0.0;
+      if (least > 0.0) for_each(p.kinds_of(j), p.kind_words, [&](int k) { least = has(kinds_in.get(), k) ? smaller(least, capacity[k]) : least; });
+      noise[j] = out.mass[j] > TIE * least ? TIE * out.mass[j] : __builtin_inf();
     }
   }
 
   // Find a maximum flow inside a part. Rows and columns that are reachable from unsent mass stay marked.
   void maximise() {
-    for (int w = 0; w < p.kind_words; ++w) open[w] = kinds_in[w];
     for (int j : columns)  // a greedy start
       for (int w = 0; w < p.kind_words && unsent[j] > 0; ++w)
-        for_bits(p.kinds_of(j)[w] & open[w], w * 64, [&](int k) {
+        for_bits(p.kinds_of(j)[w] & kinds_in[w], w * 64, [&](int k) {
           const double amount = smaller(unsent[j], spare[k]);
           if (amount > 0) unsent[j] -= amount, spare[k] -= amount, send(k, j, amount);
-          if (!has_spare(k)) drop(open.get(), k);
         });
     for (double sent = 1; sent > 0 && !is_stopped();) {
       forget();
       int length = 0;
       for (int j : columns)
-        if (unsent[j] > TIE * out.mass[j]) queue[length++] = j, column_parent[j] = -1, put(columns_seen.get(), j);
+        if (unsent[j] > TIE * out.mass[j]) length = start_at(j, length);
       if (length == 0 || search<false, true>(length) == 0) return;
       sent = 0;
-      for (int w = 0; w < p.kind_words; ++w)
-        for_bits(kinds_seen[w], w * 64, [&](int k) { if (has_spare(k)) sent += augment(k); });
+      for_each(kinds_seen.get(), p.kind_words, [&](int k) { if (has_spare(k)) sent += augment(k); });
     }
   }
 
-  // Move the marked rows and columns into a new part; if all rows are marked, move nothing and return false.
+  // Mark the rows and columns of a higher ratio, after `maximise`: those that can be reached from columns with unsent mass, if this mass is
+  // not negligible beside that of the reached columns; if it is, those that can be reached from the columns for which it is not. If there are
+  // none, mark those that can reach no row with spare capacity. Return false if this capacity is negligible, too.
+  bool find_cut() {
+    const auto is_cut = [&] {
+      double left = 0, total = 0;
+      for (int j : columns) if (has(columns_seen.get(), j)) left += larger(unsent[j], 0.0), total += out.mass[j];
+      return left > TIE * total;
+    };
+    if (is_cut()) return true;
+    int length = 0;
+    starts.clear();
+    for (int j : columns) {
+      if (!(unsent[j] > TIE * out.mass[j])) continue;
+      forget();
+      search<false, false>(start_at(j));
+      if (is_cut()) starts.push(j);
+    }
+    forget();
+    for (int j : starts) length = start_at(j, length);
+    search<false, false>(length);
+    if (length > 0) return true;
+    for (int k : kinds)
+      if (has_spare(k)) {
+        put(kinds_seen.get(), k);
+        for_each(p.columns_of(k), p.column_words, [&](int j) { if (has(columns_in.get(), j) && !has(columns_seen.get(), j)) length = start_at(j, length); });
+      }
+    search<true, false>(length);
+    double spared = 0, total = 0;
+    for (int k : kinds) if (has(kinds_seen.get(), k)) spared += spare[k], total += capacity[k];
+    for (int w = 0; w < p.kind_words; ++w) kinds_seen[w] = kinds_in[w] & ~kinds_seen[w];
+    for (int w = 0; w < p.column_words; ++w) columns_seen[w] = columns_in[w] & ~columns_seen[w];
+    return spared > TIE * total;
+  }
+
+  // Move the marked rows and columns into a new part; if no rows or all rows are marked, move nothing and return false.
   bool split(int part) {
-    bool is_left = false;
-    for (int k : kinds) is_left |= !has(kinds_seen.get(), k);
-    if (!is_left) return false;
+    size_t num_marked = 0;
+    for (int k : kinds) num_marked += has(kinds_seen.get(), k);
+    if (num_marked == 0 || num_marked == kinds.size()) return false;
     for (int k : kinds) if (has(kinds_seen.get(), k)) kind_part[k] = part;
     for (int j : columns) {  // a column moves, too, if all of its rows move
-      Word others = 0;
-      for (int w = 0; w < p.kind_words; ++w) others |= p.kinds_of(j)[w] & kinds_in[w] & ~kinds_seen[w];
-      if (!others || has(columns_seen.get(), j)) column_part[j] = part;
+      bool moves = true;
+      for_each(p.kinds_of(j), p.kind_words, [&](int k) { moves &= !has(kinds_in.get(), k) || has(kinds_seen.get(), k); });
+      if (moves || has(columns_seen.get(), j)) column_part[j] = part;
     }
     return true;
   }
@@ -188,7 +227,7 @@ class BlockFinder {
       kinds_ahead.swap(kinds_seen), columns_ahead.swap(columns_seen);
       forget();
       search<true, false>(start_at(start));
-      int label = -2, reached = 0;  // -2 if the component of this column has no row: `place_tiny_columns` or `attach` then chooses another one
+      int label = -2, reached = 0;  // -2 if the component of this column has no row: `attach` then chooses another one
       for (int w = 0; w < p.kind_words; ++w)
         for_bits(kinds_ahead[w] & kinds_seen[w], w * 64, [&](int k) { out.kind_label[k] = label = out.size; });
       for (int w = 0; w < p.column_words; ++w) {
@@ -211,15 +250,13 @@ class BlockFinder {
       if (columns.size() > 0 && kinds.size() > 0) {
         enter(total / row_total);
         maximise();
-        double left = 0;
-        for (int j : columns) left += larger(unsent[j], 0.0);
-        if (left > TIE * total && split(num_parts)) {
+        if (find_cut() && split(num_parts)) {
           stack[height++] = num_parts++;
           continue;
         }
         label_components();
-        ++out.num_blocks, lambdas.push(total / row_total);
-        for (int k : kinds) clear_flow(k), kind_part[k] = -2;
+        ++out.num_blocks;
+        for (int k : kinds) for_each(carried_by(k), p.column_words, [&](int j) { send(k, j, -flow_at(k, j)); }), kind_part[k] = -2;
         for (int j : columns) column_part[j] = -2;
       }
       --height;
@@ -231,12 +268,11 @@ class BlockFinder {
   // beside the largest one (if all sums are zero: all, with equal sums), and decompose. Rows that are positive only in negligible columns
   // remain for the next level, whose blocks have lower ratios. Return false if no row was left.
   bool add_level(const double* sums, const double* shift) {
-    const int first = out.num_blocks;
     double least = __builtin_inf(), largest = 0.0, most = 0.0;  // the shift and the mantissa of the largest sum; its mass
     columns.clear();
     for (int j = 0; j < p.m; ++j) {
       bool has_left = false;
-      for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { has_left |= is_left(k); });
+      for_each(p.kinds_of(j), p.kind_words, [&](int k) { has_left |= is_left(k); });
       if (!has_left) continue;
       columns.push(j);
       if (sums[j] > 0.0) least = smaller(shift ? shift[j] : 0.0, least);
@@ -250,16 +286,15 @@ class BlockFinder {
       out.mass[j] = sums[j] > 0.0 && below(j) < 4.0 ? __builtin_ldexp(sums[j], -exponent - 512 * int(below(j))) : 0.0;
       most = larger(out.mass[j], most);
     }
-    const double limit = limit_of_level(negligible * most);
+    const double limit = limit_of_level(NEGLIGIBLE * most);
     for (int j : columns) {
       double& mass = out.mass[j];
       mass = most == 0.0 ? 1.0 : mass <= limit ? 0.0 : mass;
       if (mass == 0.0) continue;
       column_part[j] = 0;
-      for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { if (is_left(k)) kind_part[k] = 0; });
+      for_each(p.kinds_of(j), p.kind_words, [&](int k) { if (is_left(k)) kind_part[k] = 0; });
     }
     decompose();
-    place_tiny_columns(first);
     return true;
   }
   // Raise the limit until every mass above it is more than 1 / TIE times every mass below it: otherwise the ratio of two such columns could
@@ -275,43 +310,6 @@ class BlockFinder {
       raised = above;
     }
   }
-  // If a column and all rows in which it is positive have less than TIE of a part's mass, `decompose` gives the column no row. Decompose
-  // these columns and their rows separately, in passes: each pass gives a row at least to the column with the largest sum. `first` is the first
-  // block of the level.
-  void place_tiny_columns(int first) {
-    for (bool found_any = true; found_any && !is_stopped();) {
-      found_any = false;
-      for (int j = 0; j < p.m; ++j) {
-        if (out.column_label[j] != -2) continue;
-        bool has_labelled = false;
-        const auto is_labelled = [&](int k) { return out.kind_label[k] >= 0 && out.block[out.kind_label[k]] >= first; };
-        for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { has_labelled |= is_labelled(k); });
-        if (has_labelled) continue;
-        found_any = true, column_part[j] = 0, out.column_label[j] = -1;
-        const auto move = [&](int k) { if (r[k] > 0 && out.kind_label[k] < 0) kind_part[k] = 0; };
-        for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, move);
-      }
-      if (!found_any) break;
-      decompose();
-      sort_blocks(first);
-    }
-    for (int j = 0; j < p.m; ++j) if (out.column_label[j] == -2) out.column_label[j] = -3;  // left to `attach`, not to the next level
-  }
-  // Number the blocks from number `first` on, from the highest ratio to the lowest.
-  void sort_blocks(int first) {
-    Array<int> rank(out.num_blocks);
-    Array<double> sorted(out.num_blocks);
-    for (int b = 0; b < out.num_blocks; ++b) {
-      rank[b] = b < first ? b : first;
-      for (int d = first; d < out.num_blocks && b >= first; ++d) rank[b] += lambdas[d] > lambdas[b] || (lambdas[d] == lambdas[b] && d < b);
-    }
-    for (int b = 0; b < out.num_blocks; ++b) sorted[rank[b]] = lambdas[b];
-    for (int label = 0; label < out.size; ++label) out.block[label] = rank[out.block[label]];
-    lambdas.swap(sorted);
-  }
-  void clear_flow(int k) {
-    for (int w = 0; w < p.column_words; ++w) for_bits(carried_by(k)[w], w * 64, [&](int j) { send(k, j, -flow_at(k, j)); });
-  }
 
   // Whether a column with a vanishing sum sends its mass to component a (> 0) or b (< 0); 0: undecided.
   int preference(int a, int b) const {
@@ -321,11 +319,10 @@ class BlockFinder {
     for (int j = 0; j < p.m; ++j) {
       if (out.column_label[j] >= 0) continue;
       int best = -1;
-      for (int w = 0; w < p.kind_words; ++w)
-        for_bits(p.kinds_of(j)[w], w * 64, [&](int k) {
-          const int label = out.kind_label[k];
-          if (r[k] > 0 && label >= 0 && (best < 0 || preference(label, best) > 0)) best = label;
-        });
+      for_each(p.kinds_of(j), p.kind_words, [&](int k) {
+        const int label = out.kind_label[k];
+        if (r[k] > 0 && label >= 0 && (best < 0 || preference(label, best) > 0)) best = label;
+      });
       out.column_label[j] = best;
     }
   }
@@ -338,11 +335,10 @@ class BlockFinder {
     for (int k = 0; k < p.num_kinds; ++k) {
       int& best = out.kind_label[k];
       if (best < 0)
-        for (int w = 0; w < p.column_words; ++w)
-          for_bits(p.columns_of(k)[w], w * 64, [&](int j) {
-            const int label = out.column_label[j];
-            if (label >= 0 && (best < 0 || preference(best, label) >= 0)) best = label;
-          });
+        for_each(p.columns_of(k), p.column_words, [&](int j) {
+          const int label = out.column_label[j];
+          if (label >= 0 && (best < 0 || preference(best, label) >= 0)) best = label;
+        });
       if (best >= 0) row_totals[best] += r[k];
     }
     attach_columns();  // columns whose rows have just been given a component
@@ -352,13 +348,12 @@ class BlockFinder {
 
   const Pattern& p;
   const double* r = nullptr;
-  double negligible = NEGLIGIBLE;
   Components out;
   Array<double> flow;
   Set carries, sends;  // columns with flow to each kind, kinds with flow from each column
-  Array<double> capacity, spare, unsent, row_totals, lambdas;  // lambdas: ratios by block
-  Set kinds_in, columns_in, kinds_seen, columns_seen, kinds_ahead, columns_ahead, open;
-  Array<int> kind_part, column_part, kind_parent, column_parent, queue, stack, kinds, columns;
+  Array<double> capacity, spare, unsent, noise, row_totals;
+  Set kinds_in, columns_in, kinds_seen, columns_seen, kinds_ahead, columns_ahead;
+  Array<int> kind_part, column_part, kind_parent, column_parent, queue, stack, starts, kinds, columns;
 };
 
 // EXACT (0): a scaled table has the sums, and no positive entry vanishes. LIMIT (1): it has the sums, but some positive entries vanish.
@@ -368,8 +363,7 @@ inline int status_of(const Pattern& p, const Components& found, const double* ki
   for (int j = 0; j < p.m; ++j) {
     if (!(column_sums[j] > 0)) continue;
     if (found.num_blocks > 1 || found.column_label[j] < 0) return 2;
-    for (int w = 0; w < p.kind_words; ++w)
-      for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { vanishes |= kind_sums[k] > 0 && found.kind_label[k] != found.column_label[j]; });
+    for_each(p.kinds_of(j), p.kind_words, [&](int k) { vanishes |= kind_sums[k] > 0 && found.kind_label[k] != found.column_label[j]; });
   }
   return vanishes ? 1 : 0;
 }

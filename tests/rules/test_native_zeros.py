@@ -1,5 +1,7 @@
 """Matrices with zeros in compiled batches."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -180,3 +182,41 @@ def test_batches_equal_single_beliefs_with_data_priors_and_zeros(zeros):
     each = np.array([rule.likelihood(one) for one in beliefs])
     np.testing.assert_allclose(rule.likelihood(beliefs), each, rtol=1e-10, atol=1e-15)
     assert (each[:, prior == 0.0] == 0.0).all()
+
+
+@pytest.mark.parametrize("tiny", [1e-12, 1e-15, 1e-40, 1e-100, 1e-153])
+def test_a_tiny_belief_does_not_connect_ties_in_any_order_of_the_hypotheses(tiny):
+    # The other two hypotheses have exactly the beliefs that their own data need. Newton's method in
+    # 500 digits gives these limits.
+    first = [[1, 0, 0], [1, 0, 1], [0, 1, 1], [1, 1, 0], [1, 0, 0], [1, 1, 1]]
+    limit = np.array([[1, 0, 0], [0, 0, 1], [0, 0, 1], [1, 3, 0], [1, 0, 0], [0, 0, 1]]) / 3
+    for table, expected in ((first, limit), ([[1, 1, 0], [1, 1, 1]], [[1, 1, 0], [0, 0, 1]])):
+        for order in map(list, permutations(range(3))):
+            rule = cb.SCBI(np.array(table)[:, order])
+            found = rule.likelihood(np.array([0.5, tiny, 0.5])[order])
+            np.testing.assert_allclose(found, np.array(expected)[:, order], atol=2e-11)
+
+
+@pytest.mark.parametrize("rare", [1e-10, 1e-13, 1e-20])
+def test_a_rare_datum_that_only_a_tiny_belief_allows_gets_all_of_its_lessons(rare):
+    rule = cb.SCBI([[0, 1], [1, 2]], data_prior=[rare, 1.0])
+    np.testing.assert_allclose(rule.likelihood([1.0, 1e-29]), [[0, 1], [1, 0]], atol=1e-8)
+
+
+@pytest.mark.parametrize("rare", [5e-6, 5e-13, 5e-15])
+def test_a_tiny_belief_shows_a_rare_datum_as_often_as_its_prior(rare):
+    # Only the second hypothesis allows the second datum, which has 1 / 2000 of its belief.
+    rule = cb.SCBI([[1, 1], [0, 1]], data_prior=[1.0 - rare, rare])
+    found = rule.likelihood([1.0 - 2e3 * rare, 2e3 * rare])
+    np.testing.assert_allclose(found, [[1, 0.9995], [0, 0.0005]], rtol=1e-9)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("rationality", [1e-8, 1e-3, 0.3, 1.0, 40.0])
+def test_certainty_excludes_the_same_data_at_a_low_rationality_too(rationality, depth):
+    table = [[1, 0.5, 0], [1, 1, 0.3], [0, 0.2, 1]]
+    rule = cb.Pragmatic(table, depth, rationality=rationality)
+    first, second = (np.isfinite(rule.at_certainty(h).log_likelihood) for h in (0, 1))
+    # The third datum excludes the first hypothesis; no datum is excluded by the second one.
+    np.testing.assert_array_equal(first, [[1, 0, 0], [1, 0, 0], [0, 1, 1]])
+    np.testing.assert_array_equal(second, np.array(table) > 0.0)

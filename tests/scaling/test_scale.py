@@ -294,6 +294,30 @@ def test_extreme_entries_give_numbers_or_a_clear_error(matrix):
             assert np.isfinite(found).all()
 
 
+def test_the_factors_of_a_converged_scaling_are_numbers_that_give_its_matrix():
+    # 400 random tables whose entries may be denormal; 63 of them are too extreme for float64.
+    rng = np.random.default_rng(7)
+    powers = [0.0] * 6 + [-150.0, 150.0, -290.0, -310.0, -320.0]
+    num_converged = 0
+    for _ in range(400):
+        matrix = (rng.random((4, 3)) < 0.6) * rng.exponential(size=(4, 3)) + np.eye(4, 3)
+        matrix[3, 0] += 1.0
+        matrix *= 10.0 ** rng.choice(powers, size=(4, 3))
+        column_sums = np.array([1.0, 0.0, 3.0]) if rng.random() < 0.5 else None
+        found = cb.scale(matrix, column_sums=column_sums, on_failure="return")
+        for numbers in (found.matrix, found.row_scaling, found.column_scaling):
+            assert not np.isnan(numbers).any()
+        if not found.is_converged:
+            continue
+        num_converged += 1
+        exact = np.longdouble(found.row_scaling)[:, None] * matrix * found.column_scaling
+        is_kept = found.matrix > 1e-290
+        np.testing.assert_allclose(exact[is_kept], found.matrix[is_kept], rtol=1e-9)
+        for factors in (found.row_scaling, found.factors):
+            assert np.isfinite(factors).all()
+    assert num_converged > 300
+
+
 @pytest.mark.parametrize("name", ["matrix", "row_sums", "column_sums"])
 @pytest.mark.parametrize(
     ("damage", "message"),

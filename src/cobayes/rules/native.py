@@ -19,7 +19,8 @@ from cobayes.rules.response import LOOSEST, Response
 
 Array = NDArray[np.float64]
 
-# `Pragmatic.at_certainty` sets the log-belief in all hypotheses but the certain one to -_DOUBT.
+# `Pragmatic.at_certainty` sets the log-belief in all hypotheses but the certain one to -_DOUBT, or
+# to -_DOUBT / rationality for a rationality below 1; likelihoods below exp(-_DOUBT / 100) are zero.
 _DOUBT = 1e8
 
 # The largest finite depth. A step of the recursion takes two products of the matrix with a vector.
@@ -275,7 +276,8 @@ class Pragmatic(NativeRule):
             return SCBI(self.model, data_prior=self.data_prior).at_certainty(hypothesis)
         # The belief in the other hypotheses is tiny but positive. If another hypothesis allows data
         # that are impossible under `hypothesis`, its teacher of depth >= 1 shows only these data.
-        logs = np.full(self.model.num_hypotheses, -_DOUBT)
+        doubt = _DOUBT / min(max(self.rationality, 1e-9), 1.0)  # the core takes log-beliefs > -1e18
+        logs = np.full(self.model.num_hypotheses, -doubt)
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
         response = self.respond(logs)
         found = response.log_likelihood
