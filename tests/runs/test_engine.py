@@ -112,7 +112,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bits(tmp_path, expect
     assert result.digest == expected
     # The kills came in the middle of the run, and no recorded shard was lost.
     assert seen == sorted(seen)
-    assert 4 <= seen[-1] <= 30
+    assert 2 <= seen[-1] <= 30
 
 
 def test_large_linear_algebra_gives_the_same_bits_in_this_process_and_in_others(tmp_path, pool):
