@@ -53,15 +53,18 @@ $(ZIG)/c++: | $(BIN)/python
 
 # Built by tools in the environment itself, so that a change of the core recompiles only the changed files.
 BUILD := $(COMPILE) $(PIP) --no-build-isolation
-INSTALL = mkdir -p $(STAMPS) && $(PIP) scikit-build-core nanobind cmake ninja && $(BUILD) -e
+# The core is compiled while pip installs what cobayes needs with the extras $(1).
+INSTALL = mkdir -p $(STAMPS) && $(PIP) scikit-build-core nanobind cmake ninja && \
+  $(BIN)/python .ci/requirements.py $(1) >$(STAMPS)/requirements && \
+  { $(BUILD) --no-deps -e . & core=$$!; $(PIP) -r $(STAMPS)/requirements && wait $$core; }
 
 $(STAMPS)/user: pyproject.toml constraints.txt | $(BIN)/python $(COMPILER)
 	@echo "building cobayes and installing it into $(VENV) ..."
-	@$(INSTALL) '.[plots,labels]' && touch $@ $(STAMPS)/core
+	@$(call INSTALL,plots labels) && touch $@ $(STAMPS)/core
 
 $(STAMPS)/dev: pyproject.toml constraints.txt | $(BIN)/python $(COMPILER)
 	@echo "building cobayes and installing what the tests need into $(VENV) ..."
-	@$(INSTALL) '.[dev]' && touch $@ $(STAMPS)/user $(STAMPS)/core
+	@$(call INSTALL,dev) && touch $@ $(STAMPS)/user $(STAMPS)/core
 
 $(STAMPS)/core: $(CORE) | $(STAMPS)/user
 	@echo "the core has changed; building it ..."
