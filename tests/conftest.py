@@ -63,42 +63,17 @@ def chromium():
         browser.close()
 
 
-def new_page(browser):
-    """A page in a browser context of its own."""
-    page = browser.new_context(permissions=["clipboard-read", "clipboard-write"]).new_page()
-    page.set_default_timeout(300_000)  # milliseconds; a busy machine needs more than 30 s
-    return page
-
-
-@pytest.fixture(scope="session")
-def tab(chromium):
-    """One page for all tests: each new page starts a process, which takes as long as a visit."""
-    return new_page(chromium)
-
-
 @pytest.fixture
-def window(chromium, tab):
-    """A function that empties the tab, or opens a page of its own; the test's end empties it."""
-    heard, own = [], []
+def window(chromium):
+    """A function that opens an empty page in a new browser context; the test's end closes it."""
+    contexts = []
 
-    def open_window(*, width=1280, height=720, listeners=(), is_new=False, **media):
-        page = tab
-        if is_new:
-            page = new_page(chromium)
-            own.append(page.context)
-        page.goto("about:blank")
-        page.mouse.move(-1, -1)
-        page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(**{"color_scheme": "light", "reduced_motion": "no-preference"} | media)
-        for event, listener in dict(listeners).items():
-            page.on(event, listener)
-            heard.append((page, event, listener))
+    def open_window(**options):
+        contexts.append(chromium.new_context(**options))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(300_000)  # milliseconds; a busy machine needs more than 30 s
         return page
 
     yield open_window
-    tab.goto("about:blank")
-    tab.unroute_all()
-    for page, event, listener in heard:
-        page.remove_listener(event, listener)
-    for context in own:
+    for context in contexts:
         context.close()

@@ -50,14 +50,29 @@ def twin(tmp_path_factory):
         process.stdin.close()
 
 
+PERMISSIONS = ["clipboard-read", "clipboard-write"]
+
+
+@pytest.fixture(scope="session")
+def tab(chromium):
+    """A page that tests visit one after the other: a new one takes as long as a visit."""
+    page = chromium.new_context(permissions=PERMISSIONS).new_page()
+    page.set_default_timeout(300_000)
+    return page
+
+
 @pytest.fixture
-def visit(window):
+def visit(window, tab):
     """Open a page of the studio without motion; any error on its console fails the test."""
     complaints = []
-
-    def hear(message):
-        if message.type in ("error", "warning"):
-            complaints.append(message.text)
+    listeners = {
+        "pageerror": lambda error: complaints.append(str(error)),
+        "console": lambda message: (
+            complaints.append(message.text) if message.type in ("error", "warning") else None
+        ),
+    }
+    for event, listener in listeners.items():
+        tab.on(event, listener)
 
     def open_page(
         path,
@@ -70,14 +85,15 @@ def visit(window):
         is_new=False,
         stops_clock=False,  # the test moves it, as `page.clock.run_for(1000)` does
     ):
-        page = window(
-            width=width,
-            height=height,
-            color_scheme=scheme,
-            reduced_motion=motion,
-            is_new=is_new or stops_clock,
-            listeners={"pageerror": lambda error: complaints.append(str(error)), "console": hear},
-        )
+        page = tab
+        if is_new or stops_clock:
+            page = window(permissions=PERMISSIONS)
+            for event, listener in listeners.items():
+                page.on(event, listener)
+        page.goto("about:blank")
+        page.mouse.move(-1, -1)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme, reduced_motion=motion)
         if stops_clock:
             page.clock.install(time=0)
             page.clock.pause_at(1)
@@ -87,6 +103,9 @@ def visit(window):
 
     open_page.complaints = complaints
     yield open_page
+    tab.goto("about:blank")  # ends its computations
+    for event, listener in listeners.items():
+        tab.remove_listener(event, listener)
     assert complaints == []
 
 

@@ -36,8 +36,9 @@ def session(window, folder, query="?person=ann", width=1000, height=800):
         f"/jspsych@{version}": npm_file("jspsych/dist/index.browser.min.js"),
     }
     complaints = []
-    listeners = {"pageerror": lambda error: complaints.append(str(error))}
-    page = window(width=width, height=height, listeners=listeners)
+    viewport = {"width": width, "height": height}
+    page = window(accept_downloads=True, viewport=viewport)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
 
     def answer(route):
         name = route.request.url.removeprefix("https://unpkg.com")

@@ -72,7 +72,8 @@ def test_labels_are_never_read_as_html(visit, pages):
 
 def test_nothing_is_asked_of_the_network(window, pages):
     asked = []
-    page = window(listeners={"request": lambda request: asked.append(request.url)})
+    page = window()
+    page.on("request", lambda request: asked.append(request.url))
     page.goto(pages["gestures"].as_uri() + link(lessons=20))
     page.wait_for_selector("html[data-ready=true]")
     for _ in every_view(page):

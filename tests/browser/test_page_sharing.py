@@ -44,13 +44,20 @@ def test_a_shared_link_gives_the_same_numbers(visit, pages, view):
     first = visit(pages["three"], hash=link(view=view, **state))
     wait_for_numbers(first, view)
     first.click("button:has-text('Copy link')")
-    first.wait_for_selector("#copy-link.copied")
     address = first.evaluate("navigator.clipboard.readText()")
     numbers = screen_table(first)
     again = visit(pages["three"], hash="#" + address.split("#")[1])
     wait_for_numbers(again, view)
     assert again.get_attribute("nav [aria-current]", "data-view") == view
     assert screen_table(again).equals(numbers)
+
+
+def test_a_button_that_copies_shows_for_two_seconds_that_it_has_copied(visit, pages):
+    page = visit(pages["three"], stops_clock=True)
+    page.click("#copy-link")
+    page.wait_for_selector("#copy-link.copied")
+    page.clock.run_for(2000)
+    page.wait_for_selector("#copy-link:not(.copied)")
 
 
 GOALS = {"A": [0, 0], "B": [0, 6]}

@@ -30,7 +30,7 @@ MEASURE = """() => {
 @pytest.mark.parametrize("width", [1200, 400])
 def test_the_page_fits_its_window_and_shows_every_picture(report, window, width):
     page, _ = report
-    shown = window(width=width, height=800)
+    shown = window(viewport={"width": width, "height": 800})
     shown.goto(page.as_uri())
     found = shown.evaluate(MEASURE)
     assert found["page_width"] <= width
