@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -15,15 +16,7 @@ from cobayes._input.labels import Distribution, as_distribution
 from cobayes._input.tables import as_floats, require_entries, unpack
 from cobayes._input.text import parse_table
 from cobayes._input.validation import instance, number_between
-from cobayes._output import (
-    MOST_SHOWN,
-    as_path,
-    csv_text,
-    html_table,
-    shape_in_words,
-    shown,
-    write_csv,
-)
+from cobayes._output import MOST_SHOWN, csv_text, html_table, shape_in_words, shown, write_csv
 from cobayes.assumptions import Report, check_assumptions
 from cobayes.errors import CobayesError, import_optional
 from cobayes.tasks.task import State, Task, require_usable
@@ -230,9 +223,8 @@ class Model(Task):
         """
         rows = zip(self.data, self.matrix.tolist(), strict=True)
         table = [["datum", *self.hypotheses], *([datum, *row] for datum, row in rows)]
-        file = as_path(path, "write")
         try:
-            found = parse_table(file, csv_text(table, raw=raw), ",")
+            found = parse_table(Path(), csv_text(table, raw=raw), ",")
             is_kept = (found.data, found.hypotheses) == ([*self.data], [*self.hypotheses])
         except CobayesError:
             is_kept = False
@@ -242,7 +234,7 @@ class Model(Task):
                 "rename labels that are empty, begin or end with a space, or contain semicolons; "
                 "or write json.dumps(model.to_dict()) to a .json file.",
             )
-        write_csv(file, table, raw=raw)
+        write_csv(path, table, raw=raw)
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Model:

@@ -56,7 +56,7 @@ def test_two_outputs_to_one_file_are_refused(run, world, tmp_path):
     assert "would overwrite" in result.stderr
 
 
-def test_among_numeric_labels_a_number_is_a_label_and_never_a_position(run, tmp_path):
+def test_a_number_is_a_label_and_never_a_position(run, tmp_path):
     path = tmp_path / "years.csv"
     path.write_text("datum,1,2,3\nx,0.5,0.3,0.2\ny,0.5,0.7,0.8\n", encoding="utf-8")
     result = run("teach", path, "-H", "1", "--rounds", 1, "--seed", 1, "--json")

@@ -66,13 +66,13 @@ def test_only_one_module_writes_csv_and_guards_its_labels():
     [
         ("info", "FILE"),
         ("info", "FILE", "--json"),
-        ("teach", "FILE", "-H", "0", "--rounds", 3, "--seed", 1),
-        ("teach", "FILE", "-H", "1", "--rounds", 3, "--seed", 1, "--json"),
+        ("teach", "FILE", "-H", "=A", "--rounds", 3, "--seed", 1),
+        ("teach", "FILE", "-H", f"+B{ESCAPES}", "--rounds", 3, "--seed", 1, "--json"),
         ("teach", "FILE"),
         ("teach", "FILE", "-H", "none"),
-        ("compare", "FILE", "-H", "1", "--lessons", 50, "--rounds", 5, "--seed", 1),
+        ("compare", "FILE", "-H", f"+B{ESCAPES}", "--lessons", 50, "--rounds", 5, "--seed", 1),
         ("rates", "FILE"),
-        ("robustness", "FILE", "-H", "1", "-n", 50, "--seed", 1),
+        ("robustness", "FILE", "-H", f"+B{ESCAPES}", "-n", 50, "--seed", 1),
         ("world", "--goal", ESCAPES),
         ("teach", ESCAPES),
         ("tea" + ESCAPES,),
@@ -150,8 +150,8 @@ def run_at_width(width, *arguments):
 def test_every_table_can_be_shown_in_ascii(environment, greek):
     done = run_with(
         environment,
-        ("teach", greek, "-H", "0", "--rounds", 3, "--seed", 1),
-        ("compare", greek, "-H", "0", "--lessons", 50, "--seed", 1),
+        ("teach", greek, "-H", "βῆτα", "--rounds", 3, "--seed", 1),
+        ("compare", greek, "-H", "βῆτα", "--lessons", 50, "--seed", 1),
         ("info", greek),
     )
     assert done.stderr == b""

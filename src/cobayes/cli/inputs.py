@@ -178,10 +178,7 @@ def example_of(text: str) -> Example | None:
 
 
 def find_hypothesis(text: str | None, model: Model, example: Example | None) -> int:
-    """Return the position of a hypothesis, given its label or its position as a text.
-
-    If `text` is None, the hypothesis is that of the example; without an example this is an error.
-    """
+    """Return the position of a hypothesis, given its label; None: that of the example, if any."""
     if text is None and example is not None:
         return model.hypothesis_index(example.hypothesis)
     if text is None:
@@ -189,11 +186,7 @@ def find_hypothesis(text: str | None, model: Model, example: Example | None) -> 
             "no hypothesis to teach was given.",
             f"add --hypothesis with one of: {', '.join(model.hypotheses[:12])}.",
         )
-    # If any label is a number, a typed number means a label; otherwise it means a position.
-    # `int` refuses texts of thousands of digits; every position has fewer than 20.
-    is_number = text.isdecimal() and len(text) < 20
-    is_position = is_number and not any(name.isdecimal() for name in model.hypotheses)
-    return model.hypothesis_index(int(text) if is_position else text)
+    return model.hypothesis_index(text)
 
 
 def read_distribution(

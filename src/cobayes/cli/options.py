@@ -212,10 +212,7 @@ matrix = argument(
 
 def hypothesis(default: str = "the hypothesis of the example") -> Decorator:
     """Return the option ``--hypothesis``; `default` describes its default in the help text."""
-    text = (
-        "The taught hypothesis: its label, or its position (counted from 0) if no label is a "
-        f"number (default: {default})."
-    )
+    text = f"The label of the taught hypothesis (default: {default})."
     return option("--hypothesis", "-H", metavar="LABEL", help=text)
 
 

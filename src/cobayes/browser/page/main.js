@@ -77,17 +77,14 @@ function startPage() {
 
 /** Connect the buttons of the head: tabs, link, code and CSV. */
 function listenToHead(store, views) {
-  const dialog = find("dialog"),
-    code = find("dialog pre");
+  const [dialog, code] = [find("dialog"), find("dialog pre")];
   onClick("nav", ({ target }) => target.dataset.view && store.set({ view: target.dataset.view }));
   onClick(".skip", (event) => {
     event.preventDefault();
     find(".view-holder").querySelector("button, input")?.focus();
   });
-  onClick("#copy-link", () => {
-    const address = `${location.href.split("#")[0]}#${store.encode()}`;
-    copy("#copy-link", address, "The link is in the clipboard: it opens the page in the same state.");
-  });
+  const address = () => `${location.href.split("#")[0]}#${store.encode()}`;
+  onClick("#copy-link", () => copy("#copy-link", address(), "The link is in the clipboard: it opens the page in the same state."));
   onClick("#copy-python", () => {
     code.textContent = pythonFor(store.state, store.examples);
     dialog.showModal();
