@@ -220,6 +220,21 @@ def test_a_repeated_choice_is_an_error_if_lessons_have_no_repeats(run, tmp_path)
     assert "row 2 of the table: datum 'a' is not available" in refused.stderr
 
 
+def test_zeros_of_problems_can_be_smoothed(run, tmp_path):
+    (tmp_path / "matrix.csv").write_text(",x,y\na,0.8,0\nb,0.2,1\n", encoding="utf-8")
+    rows = ["person,problem,round,hypothesis,datum", "1,1,1,x,a", "2,1,1,y,a"]
+    (tmp_path / "choices.csv").write_text("\n".join(rows), encoding="utf-8")
+    result = run(
+        "fit", tmp_path / "choices.csv", "-p", tmp_path / "matrix.csv", "--smooth", 0.1,
+        "--depth", 1, "--lapse", 0, "--no-loo", "--json", "-o", tmp_path / "out",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    smoothed, family = cb.smooth([[0.8, 0.0], [0.2, 1.0]], 0.1), people.Family(depth=1, lapse=0.0)
+    table = {"person": [1, 2], "round": [1, 1], "hypothesis": [0, 1], "datum": [0, 0]}
+    expected = people.fit(table, smoothed, family).log_likelihood
+    assert json.loads(result.stdout)["log_likelihood"] == pytest.approx(expected)
+
+
 def test_missing_files_are_named(run, study, tmp_path):
     result = run("fit", tmp_path / "none.csv", "-p", study / "problems")
     assert result.exit_code == 2

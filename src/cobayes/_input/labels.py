@@ -50,7 +50,7 @@ def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple
             f"the {kind} label {quoted(text)} occurs twice; labels must differ.",
             "rename or merge the rows or columns with this label.",
         )
-    are_integers = all(as_integer(label) is not None for label in given)
+    are_integers = None not in map(as_integer, given)
     if count and are_integers and texts != tuple(str(position) for position in range(count)):
         warn_user(
             f"the {kind} labels are integers; in calls an integer means a position (counted from "

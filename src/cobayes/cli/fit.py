@@ -13,7 +13,7 @@ import click
 from cobayes import people
 from cobayes._output import frame_csv, percent, write_text
 from cobayes.cli import options, terminal
-from cobayes.cli.inputs import Given, check_folder
+from cobayes.cli.inputs import Given, check_folder, load_matrix
 from cobayes.errors import CobayesError
 from cobayes.people.choices import read_numbers, read_problems
 from cobayes.people.family import RESPONSES, STATIC
@@ -107,6 +107,7 @@ def _written(value: Any) -> str | None:
     help="A folder with a matrix file for each problem, named after the problem, or one "
     "matrix file for all choices.",
 )
+@options.smooth
 @options.pairs(
     "--columns",
     metavar="NAMES",
@@ -152,9 +153,10 @@ def fit(given: Given) -> None:
     more = given.problems.iterdir() if given.problems.is_dir() else ()
     check_folder("--out", out, (*WRITTEN, "group.csv", "people.csv"), [*files, *more])
     known = read_problems(given.problems, given.priors)
+    tasks = {name: load_matrix(problem.model, given.smooth) for name, problem in known.items()}
     if given.no_repeats:
-        tasks = {name: without_repeats(problem.model) for name, problem in known.items()}
-        known = read_problems(tasks, {name: problem.prior for name, problem in known.items()})
+        tasks = {name: without_repeats(model) for name, model in tasks.items()}
+    known = read_problems(tasks, {name: problem.prior for name, problem in known.items()})
     settings = {name: getattr(given, name) for name in _SETTINGS}
     features = given.features and read_numbers(given.features, known, "datum")
     family = people.Family(features=features, **settings)

@@ -166,9 +166,9 @@ class Given(SimpleNamespace):
         return shlex.join(["cobayes", *(word for word in self._context.obj if word != "--json")])
 
 
-def load_matrix(text: str, epsilon: float | None = None) -> Model:
-    """Return the model of ``example:NAME`` or of a file; with `epsilon`, smoothed."""
-    return as_model(text) if epsilon is None else smooth(text, epsilon)
+def load_matrix(matrix: Any, epsilon: float | None = None) -> Model:
+    """Return the model of a matrix, ``example:NAME`` or a file; with `epsilon`, smoothed."""
+    return as_model(matrix) if epsilon is None else smooth(matrix, epsilon)
 
 
 def example_of(text: str) -> Example | None:

@@ -296,9 +296,8 @@ class Pragmatic(NativeRule):
 
 
 def _checked_depth(depth: Any) -> float:
-    if isinstance(depth, str):
-        depth = math.inf if depth.lower() in ("inf", "infinity", "infinite") else depth
-    if isinstance(depth, float) and depth == math.inf:
+    is_text = isinstance(depth, str) and depth.lower() in ("inf", "infinity", "infinite")
+    if is_text or (isinstance(depth, float) and depth == math.inf):
         return math.inf
     steps = as_integer(depth)
     if steps is None or steps < 0:

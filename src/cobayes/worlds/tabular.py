@@ -74,8 +74,7 @@ class TabularWorld(World):
                 "the table of transitions is empty, or its first state has no moves."
             )
         instance(first, Mapping, "an entry of the table", "a mapping from move to outcomes")
-        are_numbers = all(as_integer(name) is not None for name in first)
-        names = sorted(first) if are_numbers else list(first)
+        names = list(first) if None in map(as_integer, first) else sorted(first)
         given = names if actions is None else items(actions, "actions", "labels")
         labels = make_labels(map(str, given), len(names), "datum")
         if not isinstance(goals, Mapping):
