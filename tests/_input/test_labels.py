@@ -54,6 +54,8 @@ def test_tables_of_beliefs_with_labels_are_put_in_order():
         rule.posteriors(frame.rename(columns={"y": "z"}))
     with pytest.raises(cb.CobayesError, match="the belief has no number for 'y'"):
         rule.posteriors(frame[["x"]])
+    with pytest.raises(cb.CobayesError, match="no hypothesis called 'belief'"):
+        rule.posteriors(xr.Dataset({"belief": ("h", [0.5, 0.5])}))
     with pytest.raises(cb.CobayesError, match="the belief has two numbers for one hypothesis"):
         rule.posteriors(frame[["x", "y", "x"]])
 

@@ -193,7 +193,7 @@ def aligned(values: Any, labels: tuple[str, ...], kind: str, name: str) -> Any:
     name
         The name of the values in error messages.
     """
-    if hasattr(values, "dims") and hasattr(values, "coords"):
+    if hasattr(values, "coords") and isinstance(values.dims, tuple):
         dim, numbers = (values.dims or ("",))[-1], values.values
         if dim not in values.coords:
             return numbers
