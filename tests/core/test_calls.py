@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-# Each is one call that takes minutes. The system ends the process of all calls after 100 seconds of
+# Each is one call that takes minutes. The system ends the process of all calls after 40 seconds of
 # processor time.
 CALLS = {
     "lessons": "cb.simulate(np.eye(50) + 0.1, 0, num_rounds=100_000, num_lessons=20_000)",
@@ -21,7 +21,7 @@ CALLS = {
 # A signal may be lost while modules are imported: small calls import them before the long ones.
 PROGRAM = """
 import resource, sys, numpy as np, cobayes as cb
-resource.setrlimit(resource.RLIMIT_CPU, (100, 100))
+resource.setrlimit(resource.RLIMIT_CPU, (40, 40))
 cb.simulate(np.eye(2) + 1, 0, num_rounds=1, num_lessons=2); cb.compare_rates(2, 2, 2)
 cb.coupling(np.eye(2) + 1, num_lessons=2); cb.without_repeats(np.eye(2) + 1)
 for call in sys.stdin:
